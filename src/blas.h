@@ -1,0 +1,42 @@
+/* BLAS and LAPACK by value: the Fortran calling convention is met here and nowhere else. */
+#ifndef KERNELECT_BLAS_H
+#define KERNELECT_BLAS_H
+
+#ifndef USE_FC_LEN_T
+#define USE_FC_LEN_T
+#endif
+#include <R_ext/BLAS.h>
+#include <R_ext/Lapack.h>
+#ifndef FCONE
+#define FCONE
+#endif
+
+#include <stddef.h>
+
+/* C (m x n) = alpha op(A) op(B) + beta C */
+static inline void ke_gemm(char ta, char tb, size_t m, size_t n, size_t k, double alpha,
+                           const double *a, size_t lda, const double *b, size_t ldb,
+                           double beta, double *c, size_t ldc)
+{
+  int im = (int)m, in = (int)n, ik = (int)k, ia = (int)lda, ib = (int)ldb, ic = (int)ldc;
+  F77_CALL(dgemm)(&ta, &tb, &im, &in, &ik, &alpha, a, &ia, b, &ib, &beta, c, &ic FCONE FCONE);
+}
+
+/* y = alpha op(A) x + beta y, A m x n */
+static inline void ke_gemv(char ta, size_t m, size_t n, double alpha, const double *a,
+                           size_t lda, const double *x, size_t incx, double beta, double *y)
+{
+  int im = (int)m, in = (int)n, ia = (int)lda, ix = (int)incx, iy = 1;
+  F77_CALL(dgemv)(&ta, &im, &in, &alpha, a, &ia, x, &ix, &beta, y, &iy FCONE);
+}
+
+/* B (m x n) = B L^{-T}, L n x n lower triangular */
+static inline void ke_trsm_right_lower_t(size_t m, size_t n, const double *l, size_t ldl,
+                                         double *b, size_t ldb)
+{
+  int im = (int)m, in = (int)n, il = (int)ldl, ib = (int)ldb;
+  double one = 1.0;
+  F77_CALL(dtrsm)("R", "L", "T", "N", &im, &in, &one, l, &il, b, &ib FCONE FCONE FCONE FCONE);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* Gram matrices by tiles of KE_TILE x KE_TILE: K(a, b), and K(a, a) of which only the tiles
+ * on and below the diagonal are computed and the rest mirrored. Cost: n m (2 d flops + one
+ * kernel value), half of that when symmetric; memory: the result. Tiles of one block column
+ * run in parallel; entries do not depend on the tile, so neither on the threads. */
+#include "kernelect.h"
+
+#define MIRROR 8
+
+static size_t tiles(size_t n)
+{
+  return (n + KE_TILE - 1) / KE_TILE;
+}
+
+static size_t extent(size_t n, size_t start)
+{
+  return n - start < KE_TILE ? n - start : KE_TILE;
+}
+
+void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, double *out,
+                   const ke_env *env)
+{
+  const size_t n = a->n;
+  for (size_t j = 0; j < b->n; j += KE_TILE) {
+    ke_check(env);
+    const size_t k = extent(b->n, j);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
+#endif
+    for (size_t t = 0; t < tiles(n); t++) {
+      const size_t i = t * KE_TILE;
+      ke_tile(kernel, a, i, extent(n, i), b, j, k, out + i + j * n, n);
+    }
+  }
+}
+
+/* upper (k x m) = lower (m x k) transposed, in squares that fit the cache lines. */
+static void mirror(const double *lower, double *upper, size_t m, size_t k, size_t ld)
+{
+  for (size_t i0 = 0; i0 < m; i0 += MIRROR)
+    for (size_t j0 = 0; j0 < k; j0 += MIRROR) {
+      const size_t i1 = i0 + MIRROR < m ? i0 + MIRROR : m;
+      const size_t j1 = j0 + MIRROR < k ? j0 + MIRROR : k;
+      for (size_t i = i0; i < i1; i++)
+        for (size_t j = j0; j < j1; j++)
+          upper[j + i * ld] = lower[i + j * ld];
+    }
+}
+
+void ke_gram(const ke_kernel *kernel, const ke_rows *a, double *out, const ke_env *env)
+{
+  const size_t n = a->n;
+  for (size_t j = 0; j < n; j += KE_TILE) {
+    ke_check(env);
+    const size_t k = extent(n, j);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
+#endif
+    for (size_t t = j / KE_TILE; t < tiles(n); t++) {
+      const size_t i = t * KE_TILE, m = extent(n, i);
+      double *here = out + i + j * n;
+      ke_tile(kernel, a, i, m, a, j, k, here, n);
+      if (i > j)
+        mirror(here, out + j + i * n, m, k, n);
+    }
+  }
+}

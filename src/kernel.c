@@ -1,0 +1,449 @@
+/* Kernel values from inner products or distances, on packed rows; a vectorised exp.
+ *
+ *   linear      <x,z>                      polynomial  (scale <x,z> + offset)^degree
+ *   rbf         exp(-scale |x-z|^2)        sigmoid     tanh(scale <x,z> + offset)
+ *   laplace     exp(-scale |x-z|)          spline      prod_d 1 + xz + xz m - (x+z)/2 m^2 + m^3/3,
+ *                                                      m = min(x_d, z_d)
+ *
+ * Squared distances come as |x|^2 + |z|^2 - 2 <x,z>. Inner products are our own rather than
+ * the BLAS's: each is one running sum over the columns, the same in any tile and on any
+ * thread, so identical rows are at distance exactly 0, matrices are exactly symmetric, and
+ * nothing depends on which BLAS is installed. Register block: three panels by one (12 x 4).
+ * Cost 2 n m d flops at close to the machine's peak.
+ */
+#include "kernelect.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef double v4 __attribute__((vector_size(32)));
+typedef double v4_loose __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t l4 __attribute__((vector_size(32)));
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* The fast variants are the same source compiled for AVX2 + FMA, chosen at run time.
+ * (GCC on Windows misaligns AVX spills, so it keeps the baseline.) */
+#if defined(__x86_64__) && !defined(_WIN32)
+#define DISPATCH 1
+#define FAST_TARGET __attribute__((target("avx2,fma")))
+#define HAS_FAST() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#else
+#define DISPATCH 0
+#endif
+
+/* Defines `name` from the always-inlined `name##_body`, dispatched. */
+#if DISPATCH
+#define DEFINE_DISPATCHED(scope, name, params, args)                                          \
+  FAST_TARGET static void name##_fast params { name##_body args; }                            \
+  static void name##_base params { name##_body args; }                                        \
+  scope void name params                                                                      \
+  {                                                                                           \
+    if (HAS_FAST())                                                                           \
+      name##_fast args;                                                                       \
+    else                                                                                      \
+      name##_base args;                                                                       \
+  }
+#else
+#define DEFINE_DISPATCHED(scope, name, params, args)                                          \
+  scope void name params { name##_body args; }
+#endif
+
+#define LOAD(p) ((v4)(*(const v4_loose *)(p)))
+#define STORE(p, v) (*(v4_loose *)(p) = (v4_loose)(v))
+#define SPLAT(x) ((v4){(x), (x), (x), (x)})
+#define SELECT(mask, yes, no) ((v4)(((mask) & (l4)(yes)) | (~(mask) & (l4)(no))))
+
+/* Columns summed before the register block is put aside: keeps both panels in cache. */
+#define KC 256
+#define STRIP 3
+
+size_t ke_padded(size_t n)
+{
+  return (n + KE_PANEL - 1) / KE_PANEL * KE_PANEL;
+}
+
+size_t ke_panel_size(size_t n, size_t d)
+{
+  return ke_padded(n) * d;
+}
+
+int ke_is_distance(const ke_kernel *kernel)
+{
+  return kernel->type == KE_RBF || kernel->type == KE_LAPLACE;
+}
+
+void ke_check(const ke_env *env)
+{
+  if (env->check)
+    env->check(env->data);
+}
+
+/* ---- inner products ------------------------------------------------------------ */
+
+/* 12 x 4 block over columns k0..k1: rows of three panels a[], columns of one panel b. */
+INLINE void block_12x4(const double *const a[STRIP], const double *b, size_t count, double *c,
+                       size_t ldc, int accumulate)
+{
+  v4 c00 = {0}, c10 = {0}, c20 = {0}, c01 = {0}, c11 = {0}, c21 = {0};
+  v4 c02 = {0}, c12 = {0}, c22 = {0}, c03 = {0}, c13 = {0}, c23 = {0};
+  if (accumulate) {
+    c00 = LOAD(c), c10 = LOAD(c + 4), c20 = LOAD(c + 8);
+    c01 = LOAD(c + ldc), c11 = LOAD(c + ldc + 4), c21 = LOAD(c + ldc + 8);
+    c02 = LOAD(c + 2 * ldc), c12 = LOAD(c + 2 * ldc + 4), c22 = LOAD(c + 2 * ldc + 8);
+    c03 = LOAD(c + 3 * ldc), c13 = LOAD(c + 3 * ldc + 4), c23 = LOAD(c + 3 * ldc + 8);
+  }
+  const double *p0 = a[0], *p1 = a[1], *p2 = a[2];
+  for (size_t k = 0; k < count; k++, p0 += 4, p1 += 4, p2 += 4, b += 4) {
+    const v4 a0 = LOAD(p0), a1 = LOAD(p1), a2 = LOAD(p2);
+    v4 t = SPLAT(b[0]);
+    c00 += a0 * t, c10 += a1 * t, c20 += a2 * t;
+    t = SPLAT(b[1]);
+    c01 += a0 * t, c11 += a1 * t, c21 += a2 * t;
+    t = SPLAT(b[2]);
+    c02 += a0 * t, c12 += a1 * t, c22 += a2 * t;
+    t = SPLAT(b[3]);
+    c03 += a0 * t, c13 += a1 * t, c23 += a2 * t;
+  }
+  STORE(c, c00), STORE(c + 4, c10), STORE(c + 8, c20);
+  STORE(c + ldc, c01), STORE(c + ldc + 4, c11), STORE(c + ldc + 8, c21);
+  STORE(c + 2 * ldc, c02), STORE(c + 2 * ldc + 4, c12), STORE(c + 2 * ldc + 8, c22);
+  STORE(c + 3 * ldc, c03), STORE(c + 3 * ldc + 4, c13), STORE(c + 3 * ldc + 8, c23);
+}
+
+INLINE void copy_block(const double *from, size_t ldf, double *to, size_t ldt, size_t m, size_t k)
+{
+  for (size_t j = 0; j < k; j++)
+    memcpy(to + j * ldt, from + j * ldf, m * sizeof(double));
+}
+
+/* A tile of inner products over the columns k0 .. k0 + count. */
+typedef struct {
+  const ke_rows *a, *b;
+  size_t i0, m, j0, k;
+  double *out;
+  size_t ldo;
+} tile;
+
+INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
+{
+  const size_t d = t->a->d, width = KE_PANEL * d, panels = ke_padded(t->m) / KE_PANEL;
+  const double *base_a = t->a->panel + t->i0 * d + k0 * KE_PANEL;
+  double edge[KE_PANEL * STRIP * KE_PANEL];
+  for (size_t j = 0; j < t->k; j += KE_PANEL) {
+    const double *b = t->b->panel + (t->j0 + j) * d + k0 * KE_PANEL;
+    const size_t cols = t->k - j < KE_PANEL ? t->k - j : KE_PANEL;
+    for (size_t p = 0; p < panels; p += STRIP) {
+      const double *a[STRIP];
+      for (size_t s = 0; s < STRIP; s++) /* beyond the end: compute the last panel again */
+        a[s] = base_a + (p + s < panels ? p + s : panels - 1) * width;
+      const size_t i = p * KE_PANEL, ldc = KE_PANEL * STRIP;
+      const size_t rows = t->m - i < ldc ? t->m - i : ldc;
+      double *c = t->out + i + j * t->ldo;
+      if (rows == ldc && cols == KE_PANEL) {
+        block_12x4(a, b, count, c, t->ldo, k0 > 0);
+      } else {
+        memset(edge, 0, sizeof edge);
+        if (k0 > 0)
+          copy_block(c, t->ldo, edge, ldc, rows, cols);
+        block_12x4(a, b, count, edge, ldc, k0 > 0);
+        copy_block(edge, ldc, c, t->ldo, rows, cols);
+      }
+    }
+  }
+}
+
+DEFINE_DISPATCHED(static, inner_range, (const tile *t, size_t k0, size_t count), (t, k0, count))
+
+static void inner_tile(const tile *t)
+{
+  const size_t d = t->a->d;
+  for (size_t k0 = 0; k0 < d || k0 == 0; k0 += KC)
+    inner_range(t, k0, d - k0 < KC ? d - k0 : KC);
+}
+
+void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0, size_t k,
+              double *out, size_t ldo)
+{
+  if (m == 0 || k == 0)
+    return;
+  const tile t = {a, b, i0, m, j0, k, out, ldo};
+  inner_tile(&t);
+}
+
+/* ---- packing --------------------------------------------------------------------- */
+
+/* Squared lengths by the very code that makes inner products. */
+static void fill_norms(ke_rows *rows)
+{
+  double block[KE_PANEL * KE_PANEL];
+  for (size_t i = 0; i < ke_padded(rows->n); i += KE_PANEL) {
+    const tile t = {rows, rows, i, KE_PANEL, i, KE_PANEL, block, KE_PANEL};
+    inner_tile(&t);
+    for (size_t r = 0; r < KE_PANEL; r++)
+      rows->norm[i + r] = block[r * (KE_PANEL + 1)];
+  }
+}
+
+void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights,
+             ke_rows *rows)
+{
+  const size_t n = rows->n, d = rows->d;
+  for (size_t i = 0; i < n; i += KE_PANEL) {
+    double *panel = rows->panel + i * d;
+    const size_t live = n - i < KE_PANEL ? n - i : KE_PANEL;
+    for (size_t k = 0; k < d; k++) {
+      const double s = shift ? shift[k] : 0.0, w = weights ? weights[k] : 1.0;
+      for (size_t r = 0; r < KE_PANEL; r++)
+        panel[k * KE_PANEL + r] = r < live ? (x[i + r + k * ldx] - s) * w : 0.0;
+    }
+  }
+  fill_norms(rows);
+}
+
+void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to)
+{
+  const size_t d = from->d;
+  to->n = m;
+  to->d = d;
+  memset(to->panel, 0, ke_panel_size(m, d) * sizeof(double));
+  memset(to->norm, 0, ke_padded(m) * sizeof(double));
+  for (size_t i = 0; i < m; i++) {
+    const double *src = from->panel + index[i] / KE_PANEL * KE_PANEL * d + index[i] % KE_PANEL;
+    double *dst = to->panel + i / KE_PANEL * KE_PANEL * d + i % KE_PANEL;
+    for (size_t k = 0; k < d; k++)
+      dst[k * KE_PANEL] = src[k * KE_PANEL];
+    to->norm[i] = from->norm[index[i]];
+  }
+}
+
+/* ---- exp --------------------------------------------------------------------------- */
+
+/* exp(x) = 2^n exp(r), n = round(x / log 2), |r| <= log(2)/2, Taylor to degree 13. The power
+ * of two is applied in two halves so that results below 2^-1022 are rounded once, rightly.
+ * Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits. */
+INLINE void exp_v4(v4 *value)
+{
+  const v4 magic = SPLAT(0x1.8p52), bound = SPLAT(800.0);
+  v4 x = *value;
+  x = SELECT(x < -bound, -bound, x);
+  x = SELECT(x > bound, bound, x);
+  const v4 n = (x * 0x1.71547652b82fep0 + magic) - magic;
+  const v4 r = (x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
+  v4 q = SPLAT(1.0 / 6227020800.0);
+  q = q * r + 1.0 / 479001600.0;
+  q = q * r + 1.0 / 39916800.0;
+  q = q * r + 1.0 / 3628800.0;
+  q = q * r + 1.0 / 362880.0;
+  q = q * r + 1.0 / 40320.0;
+  q = q * r + 1.0 / 5040.0;
+  q = q * r + 1.0 / 720.0;
+  q = q * r + 1.0 / 120.0;
+  q = q * r + 1.0 / 24.0;
+  q = q * r + 1.0 / 6.0;
+  q = q * r + 0.5;
+  q = q * (r * r) + r;
+  q = q + 1.0;
+  const v4 half = n * 0.5 + magic, rest = (n - (half - magic)) + magic;
+  const v4 scale1 = (v4)(((l4)half + 1023) << 52), scale2 = (v4)(((l4)rest + 1023) << 52);
+  *value = q * scale1 * scale2;
+}
+
+INLINE void exp_body(const double *x, double *out, size_t n)
+{
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    v4 v = LOAD(x + i);
+    exp_v4(&v);
+    STORE(out + i, v);
+  }
+  if (i < n) {
+    v4 v = {0};
+    memcpy(&v, x + i, (n - i) * sizeof(double));
+    exp_v4(&v);
+    memcpy(out + i, &v, (n - i) * sizeof(double));
+  }
+}
+
+#define ke_exp_body exp_body
+DEFINE_DISPATCHED(, ke_exp, (const double *x, double *out, size_t n), (x, out, n))
+
+/* ---- from inner products to kernel values ------------------------------------------- */
+
+/* One column of a tile: g holds inner products and becomes kernel values. */
+typedef struct {
+  const ke_kernel *kernel;
+  const ke_rows *a, *b;
+  size_t i0, m, j;
+  double *g;
+} column;
+
+static double distance2_long_hand(const column *c, size_t i)
+{
+  const size_t d = c->a->d, row = c->i0 + i;
+  const double *x = c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL;
+  const double *z = c->b->panel + c->j / KE_PANEL * KE_PANEL * d + c->j % KE_PANEL;
+  double sum = 0.0;
+  for (size_t k = 0; k < d; k++) {
+    const double diff = x[k * KE_PANEL] - z[k * KE_PANEL];
+    sum += diff * diff;
+  }
+  return sum;
+}
+
+/* g <- exp(-scale (norm + other - 2 g)); an overflowing NaN stays one. */
+INLINE void rbf_v4(v4 *g, const v4 *norm, double other, double scale)
+{
+  v4 d2 = (*norm + other) - 2.0 * *g;
+  d2 = (v4)((l4)d2 & ~(d2 < 0.0));
+  *g = d2 * -scale;
+  exp_v4(g);
+}
+
+INLINE void rbf_column_body(double *g, const double *norm, size_t m, double other, double scale)
+{
+  size_t i = 0;
+  for (; i + 4 <= m; i += 4) {
+    v4 v = LOAD(g + i), lengths = LOAD(norm + i);
+    rbf_v4(&v, &lengths, other, scale);
+    STORE(g + i, v);
+  }
+  if (i < m) {
+    v4 v = {0}, lengths = {0};
+    memcpy(&v, g + i, (m - i) * sizeof(double));
+    memcpy(&lengths, norm + i, (m - i) * sizeof(double));
+    rbf_v4(&v, &lengths, other, scale);
+    memcpy(g + i, &v, (m - i) * sizeof(double));
+  }
+}
+
+DEFINE_DISPATCHED(static, rbf_column,
+                  (double *g, const double *norm, size_t m, double other, double scale),
+                  (g, norm, m, other, scale))
+
+static double largest(const double *x, size_t n)
+{
+  double best = 0.0;
+  for (size_t i = 0; i < n; i++)
+    best = x[i] > best ? x[i] : best;
+  return best;
+}
+
+/* An expanded distance carries an error of about 4 eps (|x|^2 + |z|^2). Where scale times
+ * that would show in the twelfth digit of a value that is not itself negligible, the
+ * distance is taken from the differences instead. */
+#define SAFE_EXPONENT 500.0
+#define NEGLIGIBLE 746.0
+
+static void finish_rbf(const column *c)
+{
+  const double *norm = c->a->norm + c->i0, other = c->b->norm[c->j], scale = c->kernel->scale;
+  if (scale * (largest(norm, c->m) + other) <= SAFE_EXPONENT) {
+    rbf_column(c->g, norm, c->m, other, scale);
+    return;
+  }
+  for (size_t i = 0; i < c->m; i++) {
+    const double total = norm[i] + other;
+    double d2 = total - 2.0 * c->g[i];
+    if (scale * total > SAFE_EXPONENT && scale * d2 < NEGLIGIBLE + 1e-12 * scale * total)
+      d2 = distance2_long_hand(c, i);
+    c->g[i] = -scale * (d2 > 0.0 ? d2 : 0.0);
+  }
+  ke_exp(c->g, c->g, c->m);
+}
+
+/* The square root magnifies the error of a small distance: d < 9e-4 scale (|x|^2 + |z|^2)
+ * is where it would reach the twelfth digit. */
+static void finish_laplace(const column *c)
+{
+  const double *norm = c->a->norm + c->i0, other = c->b->norm[c->j], scale = c->kernel->scale;
+  for (size_t i = 0; i < c->m; i++) {
+    const double total = norm[i] + other, near = 9e-4 * scale * total;
+    double d2 = total - 2.0 * c->g[i];
+    if (d2 != 0.0 && d2 < near * near)
+      d2 = distance2_long_hand(c, i);
+    c->g[i] = -scale * sqrt(d2 > 0.0 ? d2 : 0.0);
+  }
+  ke_exp(c->g, c->g, c->m);
+}
+
+static double power(double base, double degree)
+{
+  double result = 1.0;
+  for (unsigned e = (unsigned)degree; e; e >>= 1, base *= base)
+    if (e & 1u)
+      result *= base;
+  return result;
+}
+
+static void finish_polynomial(const column *c)
+{
+  const ke_kernel *k = c->kernel;
+  for (size_t i = 0; i < c->m; i++)
+    c->g[i] = power(k->scale * c->g[i] + k->offset, k->degree);
+}
+
+static void finish_sigmoid(const column *c)
+{
+  for (size_t i = 0; i < c->m; i++)
+    c->g[i] = tanh(c->kernel->scale * c->g[i] + c->kernel->offset);
+}
+
+static double spline_value(const double *x, const double *z, size_t d)
+{
+  double product = 1.0;
+  for (size_t k = 0; k < d * KE_PANEL; k += KE_PANEL) {
+    const double xz = x[k] * z[k], low = x[k] < z[k] ? x[k] : z[k];
+    product *= 1.0 + xz + xz * low - (x[k] + z[k]) / 2.0 * low * low + low * low * low / 3.0;
+  }
+  return product;
+}
+
+static void finish_spline(const column *c)
+{
+  const size_t d = c->a->d;
+  const double *z = c->b->panel + c->j / KE_PANEL * KE_PANEL * d + c->j % KE_PANEL;
+  for (size_t i = 0; i < c->m; i++) {
+    const size_t row = c->i0 + i;
+    c->g[i] =
+        spline_value(c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL, z, d);
+  }
+}
+
+static void finish_column(const column *c)
+{
+  switch (c->kernel->type) {
+  case KE_LINEAR: break;
+  case KE_RBF: finish_rbf(c); break;
+  case KE_LAPLACE: finish_laplace(c); break;
+  case KE_POLYNOMIAL: finish_polynomial(c); break;
+  case KE_SIGMOID: finish_sigmoid(c); break;
+  case KE_SPLINE: finish_spline(c); break;
+  }
+}
+
+void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, const ke_rows *b,
+             size_t j0, size_t k, double *out, size_t ldo)
+{
+  /* One panel of columns at a time stays in the first cache between the two steps. */
+  const size_t group = a->d <= KC ? KE_PANEL : k;
+  for (size_t j = 0; j < k; j += group) {
+    const size_t cols = k - j < group ? k - j : group;
+    if (kernel->type != KE_SPLINE)
+      ke_inner(a, i0, m, b, j0 + j, cols, out + j * ldo, ldo);
+    for (size_t q = 0; q < cols; q++) {
+      const column c = {kernel, a, b, i0, m, j0 + j + q, out + (j + q) * ldo};
+      finish_column(&c);
+    }
+  }
+}
+
+void ke_diagonal(const ke_kernel *kernel, const ke_rows *rows, double *out)
+{
+  for (size_t i = 0; i < rows->n; i++) {
+    out[i] = rows->norm[i];
+    const column c = {kernel, rows, rows, i, 1, i, out + i};
+    finish_column(&c);
+  }
+}
