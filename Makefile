@@ -1,0 +1,74 @@
+# Each target installs what it needs (tools/setup); all output goes to out/ and .lib/.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check check-nosuggests bench sanitize docs reproduce trust clean \
+  core testthat check-quick installed tarball tarball-quick setup-run setup-test
+
+export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
+RSCRIPT = Rscript --no-init-file
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 24
+
+demo: tarball-quick ## install into .lib/, print a small table and draw a plot
+	@tools/install
+	@$(RSCRIPT) -e 'source(system.file("demo", "kernelect.R", package = "kernelect"))' out/demo
+
+test: core testthat check-quick ## C core tests, testthat, R CMD check
+
+check: tarball ## R CMD check --as-cran with tests and vignettes; must be Status: OK
+	@tools/check
+
+check-nosuggests: tarball ## the same with no suggested package visible
+	@tools/check --hide-suggests
+
+bench: tarball-quick ## time and memory beside other software; BENCH=gram for one
+	@tools/setup bench
+	@tools/install
+	@$(RSCRIPT) bench/run.R $(BENCH)
+
+sanitize: tarball ## C core tests and testthat under AddressSanitizer and UBSan
+	@SAN=1 tests/core/run
+	@tools/sanitize
+
+docs: tarball-quick ## regenerate NAMESPACE and man/; fails if that changed anything
+	@tools/setup docs
+	@tools/install
+	@$(RSCRIPT) -e 'roxygen2::roxygenise(load_code = "installed")' >out/docs.log 2>&1 || \
+	  { cat out/docs.log; exit 1; }
+	@git status --porcelain -- NAMESPACE man | { ! grep . ; } || \
+	  { echo "docs: NAMESPACE or man/ changed, see above: commit them"; exit 1; }
+
+reproduce: tarball-quick setup-test ## the papers' tables: render vignettes/articles into out/
+	@tools/install
+	@for f in vignettes/articles/*.Rmd; do $(RSCRIPT) -e \
+	  'rmarkdown::render(commandArgs(TRUE), output_dir = "out/articles", quiet = TRUE)' $$f || exit 1; done
+
+trust: sanitize check-nosuggests ## the long checks: sanitizers, no suggested packages, analysers
+	@tools/setup trust
+	@tools/analyze
+
+clean: ## remove everything built (packages fetched into .lib/ stay)
+	@rm -rf out .lib/kernelect src/*.o src/*.so
+
+core: setup-test
+	@tests/core/run
+
+testthat: installed
+	@$(RSCRIPT) tools/test.R out/counts/testthat
+
+# testthat has its own step and the vignettes were just built: neither runs twice.
+check-quick: tarball
+	@tools/check --no-tests --no-vignettes
+
+installed: tarball
+	@tools/install
+
+tarball: setup-test
+	@tools/build
+
+tarball-quick: setup-run
+	@tools/build --no-build-vignettes
+
+setup-run setup-test: setup-%:
+	@tools/setup $*
