@@ -1,0 +1,175 @@
+# Every message a user can meet starts here: classed conditions that carry the user's own
+# call, name the argument in backticks, say what was expected and what came.
+
+abort <- function(kind, ..., call = user_call()) {
+  stop(new_condition("error", kind, paste0(...), call))
+}
+
+warn <- function(kind, ..., call = user_call()) {
+  warning(new_condition("warning", kind, paste0(...), call))
+}
+
+inform <- function(...) {
+  message(structure(
+    class = c("kernelect_message", "message", "condition"),
+    list(message = paste0(..., "\n"), call = NULL)
+  ))
+}
+
+new_condition <- function(type, kind, text, call) {
+  structure(
+    class = c(
+      paste0("kernelect_", type, "_", kind), paste0("kernelect_", type), type, "condition"
+    ),
+    list(message = text, call = call)
+  )
+}
+
+# The outermost call of a function of this package: what the user typed.
+user_call <- function() {
+  home <- topenv()
+  for (i in seq_len(sys.nframe())) {
+    if (identical(topenv(environment(sys.function(i))), home)) {
+      return(sys.call(i))
+    }
+  }
+  NULL
+}
+
+# "a character vector of length 2": what came, in words.
+describe <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.data.frame(x)) return(sprintf("a data frame with %d rows", nrow(x)))
+  if (is.function(x)) return("a function")
+  if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
+  if (is.matrix(x)) return(sprintf("a %d x %d %s matrix", nrow(x), ncol(x), typeof(x)))
+  if (is.list(x)) return(sprintf("a list of length %d", length(x)))
+  if (is.atomic(x) && length(x) == 1L) {
+    return(if (is.character(x)) paste0("\"", x, "\"") else format(x, digits = 8))
+  }
+  if (is.atomic(x)) return(sprintf("a %s vector of length %d", mode(x), length(x)))
+  paste0("an object of type \"", typeof(x), "\"")
+}
+
+must_be <- function(arg, expected, x, call = user_call()) {
+  abort("argument", "`", arg, "` must be ", expected, ", not ", describe(x), ".", call = call)
+}
+
+is_number <- function(x) is.numeric(x) && !is.object(x) && length(x) == 1L && !is.na(x)
+
+check_number <- function(x, arg, min = -Inf, max = Inf, above = NULL, finite = TRUE) {
+  good <- is_number(x) && x >= min && x <= max && (is.null(above) || x > above) &&
+    (!finite || is.finite(x))
+  if (!good) {
+    must_be(arg, paste0("a single ", if (finite) "finite ", "number", range_words(min, max, above)), x)
+  }
+  as.double(x)
+}
+
+check_whole <- function(x, arg, min = 0, max = .Machine$integer.max, infinite = FALSE) {
+  good <- is_number(x) && x >= min &&
+    ((infinite && is.infinite(x)) || (x <= max && x == trunc(x)))
+  if (!good) {
+    top <- if (max < .Machine$integer.max) max else Inf
+    must_be(arg, paste0("a single whole number", range_words(min, top, NULL),
+                        if (infinite) " (or Inf)"), x)
+  }
+  as.double(x)
+}
+
+range_words <- function(min, max, above) {
+  parts <- c(
+    if (!is.null(above)) paste("above", format(above)) else if (is.finite(min)) paste("at least", format(min)),
+    if (is.finite(max)) paste("at most", format(max))
+  )
+  if (length(parts)) paste0(" ", paste(parts, collapse = " and ")) else ""
+}
+
+check_flag <- function(x, arg) {
+  if (!(is.logical(x) && length(x) == 1L && !is.na(x))) must_be(arg, "TRUE or FALSE", x)
+  x
+}
+
+# `choices` is the formal's default vector: an argument left alone means its first element.
+check_choice <- function(x, arg, choices) {
+  if (identical(x, choices)) return(choices[1L])
+  if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
+    must_be(arg, paste0("one of ", paste0("\"", choices, "\"", collapse = ", ")), x)
+  }
+  x
+}
+
+check_function <- function(x, arg) {
+  if (!is.function(x)) must_be(arg, "a function", x)
+  x
+}
+
+check_class <- function(x, arg, class) {
+  if (!inherits(x, class)) must_be(arg, paste0("a \"", class, "\" object"), x)
+  x
+}
+
+# A misspelt argument must not vanish in `...`.
+check_dots <- function(...) {
+  if (...length() == 0L) return(invisible())
+  names <- ...names()
+  if (is.null(names)) names <- character(...length())
+  shown <- ifelse(is.na(names) | names == "", "an unnamed argument", paste0("`", names, "`"))
+  abort("dots", "Unknown argument: ", paste(shown, collapse = ", "),
+        ". Check the spelling: argument names are case-sensitive and listed on the help page.")
+}
+
+check_threads <- function(threads) as.integer(check_whole(threads, "threads", min = 1, max = 1024))
+
+check_response_length <- function(y, n, arg = "y") {
+  rows <- NROW(y)
+  if (rows != n) {
+    abort("argument", "`", arg, "` must have one value per row of `x` (", n, "), not ", rows, ".")
+  }
+}
+
+# Class labels as a factor with at least two used levels and at least `min_rows` rows each.
+check_classes <- function(y, arg = "y", min_rows = 1L) {
+  if (is.character(y) || is.logical(y)) y <- factor(y)
+  if (!is.factor(y)) must_be(arg, "a factor of class labels", y)
+  if (anyNA(y)) {
+    abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing labels. ",
+          "Remove those rows or use `na_action = \"omit\"`.")
+  }
+  y <- droplevels(y)
+  if (nlevels(y) < 2L) {
+    abort("classes", "`", arg, "` must have at least two classes, not ", nlevels(y),
+          if (nlevels(y) == 1L) paste0(" (\"", levels(y), "\")"), ".")
+  }
+  small <- table(y) < min_rows
+  if (any(small)) {
+    abort("classes", "Each class of `", arg, "` must have at least ", min_rows, " rows: ",
+          paste0("\"", levels(y)[small], "\"", collapse = ", "), " has fewer.")
+  }
+  y
+}
+
+# A square, symmetric, finite matrix: what every `K` must be.
+check_gram <- function(K, arg = "K") {
+  if (!is.matrix(K) || !is.numeric(K)) must_be(arg, "a numeric matrix", K)
+  if (nrow(K) != ncol(K) || nrow(K) == 0L) {
+    must_be(arg, "a square Gram matrix with at least one row", K)
+  }
+  if (!all_finite(K)) {
+    abort("not_finite", "`", arg, "` has missing or infinite values.")
+  }
+  storage.mode(K) <- "double"
+  gap <- asymmetry(K)
+  if (gap > 1e-8 * max(abs(K))) {
+    abort("argument", "`", arg, "` must be symmetric: the largest difference between K[i, j] ",
+          "and K[j, i] is ", format(gap, digits = 3), ". Use `(K + t(K)) / 2`.")
+  }
+  K
+}
+
+all_finite <- function(x) {
+  total <- sum(x)
+  is.finite(total) || all(is.finite(x)) # a finite total proves it without n logicals
+}
+
+asymmetry <- function(K) .Call(ffi_asymmetry, K)

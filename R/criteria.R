@@ -1,0 +1,88 @@
+#' Criteria that compare a Gram matrix with classes
+#'
+#' Numbers that say how well a kernel fits a classification problem, from the Gram matrix alone.
+#' Use them to compare a few kernels quickly; [kernel_rank()] maximises them over scale factors.
+#'
+#' @param K a Gram matrix: square, symmetric, finite.
+#' @param y class labels, one per row of `K`: a factor (or character, logical).
+#' @param target for two classes the target matrix: `"balanced"` weighs the classes by their
+#'   sizes (eq 4 of Ramona et al.), `"plain"` is yy'. With more than two classes both mean eq 10:
+#'   1 within a class, -1/(C - 1) between classes.
+#' @param eps added to the within-class scatter.
+#' @returns A single number. `kernel_alignment()`: the cosine between `K` and the target,
+#'   `<K, T> / (|K| |T|)`. `kernel_separability()`: `tr S_b / (tr S_w + eps)`, between-class over
+#'   within-class scatter in the kernel space. `kernel_hsic()`: `tr(K H L H) / (n - 1)^2` with L
+#'   the balanced target and H the centring matrix.
+#' @references Ramona, Richard and David (2012), Multiclass feature selection with kernel
+#'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23.
+#' @examples
+#' K <- gram(scale(iris[, 1:4]))
+#' kernel_alignment(K, iris$Species)
+#' kernel_separability(K, iris$Species)
+#' kernel_hsic(K, iris$Species)
+#' @family criteria
+#' @name criteria
+NULL
+
+#' @rdname criteria
+#' @export
+kernel_alignment <- function(K, y, target = c("balanced", "plain")) {
+  target <- check_choice(target, "target", c("balanced", "plain"))
+  data <- check_criterion(K, y)
+  norm <- sqrt(sum(data$K^2))
+  if (norm == 0) abort("data", "`K` is zero: its alignment is not defined.")
+  values <- target_values(data$y, target)
+  blocks <- class_sums(data$K, data$y)
+  counts <- tabulate(data$y)
+  sum(blocks * values) / (norm * sqrt(sum(tcrossprod(counts) * values^2)))
+}
+
+#' @rdname criteria
+#' @export
+kernel_separability <- function(K, y, eps = 0) {
+  eps <- check_number(eps, "eps", min = 0)
+  data <- check_criterion(K, y)
+  blocks <- class_sums(data$K, data$y)
+  within_sum <- sum(diag(blocks) / tabulate(data$y))
+  between <- within_sum - sum(blocks) / nrow(data$K)
+  within <- sum(diag(data$K)) - within_sum
+  if (within + eps <= 0) abort("data", "The within-class scatter is zero: give a positive `eps`.")
+  between / (within + eps)
+}
+
+#' @rdname criteria
+#' @export
+kernel_hsic <- function(K, y) {
+  data <- check_criterion(K, y)
+  n <- nrow(data$K)
+  if (n < 2L) abort("data", "`K` must have at least two rows.")
+  values <- target_values(data$y, "balanced")
+  centre <- function(x) x - rep(colMeans(x), each = nrow(x))
+  centred <- t(centre(t(centre(data$K))))
+  sum(class_sums(centred, data$y) * values) / (n - 1)^2
+}
+
+check_criterion <- function(K, y) {
+  K <- check_gram(K)
+  y <- check_classes(y)
+  if (length(y) != nrow(K)) {
+    abort("argument", "`y` must have one label per row of `K` (", nrow(K), "), not ", length(y), ".")
+  }
+  list(K = K, y = y)
+}
+
+# The target matrix has one value per pair of classes: a C x C matrix says it all.
+target_values <- function(y, target) {
+  counts <- tabulate(y)
+  classes <- length(counts)
+  if (classes > 2L) {
+    values <- matrix(-1 / (classes - 1), classes, classes)
+    diag(values) <- 1
+    return(values)
+  }
+  side <- if (target == "balanced") c(1 / counts[1L], -1 / counts[2L]) else c(1, -1)
+  tcrossprod(side)
+}
+
+# Sums of K over pairs of classes.
+class_sums <- function(K, y) rowsum(t(rowsum(K, as.integer(y), reorder = TRUE)), as.integer(y), reorder = TRUE)

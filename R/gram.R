@@ -1,0 +1,85 @@
+#' Gram matrix
+#'
+#' The matrix of kernel values between the rows of `x` and those of `z`. Use it when a method
+#' outside this package wants a kernel matrix; the models here never need you to form one.
+#'
+#' @param x a numeric matrix or data frame (factor columns become indicator columns).
+#' @param kernel a kernel, see [kernels]; `sigma = "mean"` or `"median"` is worked out on `x`.
+#' @param z another set of rows with the same columns, or NULL for `x` itself.
+#' @param threads number of threads; the result is the same bit for bit.
+#' @returns A numeric matrix, `nrow(x)` by `nrow(z)` (or `nrow(x)`): exactly symmetric when `z` is
+#'   NULL, with ones on the diagonal for distance kernels. Row names are kept.
+#' @examples
+#' K <- gram(scale(iris[, 1:4]))
+#' isSymmetric(K)
+#' gram(iris[1:2, 1:4], linear_kernel(), z = iris[3:5, 1:4])
+#' @family kernels
+#' @export
+gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernelect.threads", 1L)) {
+  threads <- check_threads(threads)
+  data <- model_data(x, scale = FALSE)
+  x <- data$x
+  kernel <- resolve_kernel(kernel, x)
+  if (is.null(z)) return(named_gram(gram_matrix(x, kernel, NULL, threads), x, x))
+  z <- new_matrix_for_gram(z, data$input)
+  named_gram(gram_matrix(x, kernel, z, threads), x, z)
+}
+
+new_matrix_for_gram <- function(z, input) {
+  z <- if (is.data.frame(z)) match_frame(z, input) else match_matrix(z, input)
+  if (!nrow(z)) abort("data", "`z` has no rows.")
+  if (anyNA(z)) fail_missing(is.na(z), FALSE)
+  check_finite_columns(z, "z")
+  z
+}
+
+named_gram <- function(K, x, z) {
+  if (!is.null(rownames(x)) || !is.null(rownames(z))) dimnames(K) <- list(rownames(x), rownames(z))
+  K
+}
+
+# The engine's entry for prepared matrices and a resolved kernel; z NULL means x.
+gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(kernel, x)) {
+  check_memory(nrow(x), if (is.null(z)) nrow(x) else nrow(z))
+  if (kernel$type == "function") return(function_gram(kernel, x, z))
+  K <- .Call(ffi_gram, x, z, core_kernel(kernel), shift, kernel$weights, threads)
+  if (is.null(K)) fail_overflow()
+  K
+}
+
+fail_overflow <- function() {
+  abort("not_finite", "Kernel values overflow: the data in `x` are too large. Use `scale = TRUE`, or divide them by a constant.")
+}
+
+# What a user's function returns is not taken on trust.
+function_gram <- function(kernel, x, z = NULL) {
+  symmetric <- is.null(z)
+  weigh <- function(m) if (is.null(kernel$weights)) m else m * rep(kernel$weights, each = nrow(m))
+  x <- weigh(x)
+  z <- if (symmetric) x else weigh(z)
+  K <- kernel$f(x, z)
+  if (!is.matrix(K) || !is.numeric(K) || nrow(K) != nrow(x) || ncol(K) != nrow(z)) {
+    abort("kernel", "The kernel function must return a numeric ", nrow(x), " x ", nrow(z), " matrix, not ", describe(K), ".")
+  }
+  if (!all_finite(K)) abort("not_finite", "The kernel function returned missing or infinite values.")
+  storage.mode(K) <- "double"
+  dimnames(K) <- NULL
+  if (symmetric) K <- (K + t(K)) / 2
+  K
+}
+
+check_memory <- function(rows, columns) {
+  bytes <- 8 * as.double(rows) * as.double(columns)
+  limit <- .Call(ffi_memory_limit)
+  if (bytes > limit) {
+    abort("memory", "A ", format(rows, big.mark = ","), " x ", format(columns, big.mark = ","),
+          " matrix needs ", format_bytes(bytes), " and this machine has ", format_bytes(limit),
+          ". Use `kernel_basis()` and models on a basis, which never form it, or fewer rows.")
+  }
+}
+
+format_bytes <- function(bytes) {
+  units <- c("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
+  step <- min(max(floor(log(max(bytes, 1), 1000)), 0), length(units) - 1)
+  paste(format(bytes / 1000^step, digits = 3), units[step + 1])
+}

@@ -1,0 +1,171 @@
+#include "ffi.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+void ffi_assert(int holds, const char *what)
+{
+  if (!holds)
+    Rf_error("internal error: %s", what);
+}
+
+const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what)
+{
+  ffi_assert(TYPEOF(x) == REALSXP && Rf_isMatrix(x), what);
+  *n = (size_t)Rf_nrows(x);
+  *d = (size_t)Rf_ncols(x);
+  return REAL(x);
+}
+
+const double *ffi_optional(SEXP x, size_t n, const char *what)
+{
+  if (x == R_NilValue)
+    return NULL;
+  ffi_assert(TYPEOF(x) == REALSXP && (size_t)XLENGTH(x) == n, what);
+  return REAL(x);
+}
+
+static void check_interrupt(void *data)
+{
+  (void)data;
+  R_CheckUserInterrupt();
+}
+
+static double draw_uniform(void *data)
+{
+  (void)data;
+  return unif_rand();
+}
+
+ke_env ffi_env(SEXP threads)
+{
+  const int count = Rf_asInteger(threads);
+  ffi_assert(count >= 1, "threads");
+  const ke_env env = {count, check_interrupt, draw_uniform, NULL};
+  return env;
+}
+
+ke_kernel ffi_kernel(SEXP spec)
+{
+  ffi_assert(TYPEOF(spec) == REALSXP && XLENGTH(spec) == 4, "kernel");
+  const double *v = REAL(spec);
+  ffi_assert(v[0] >= KE_LINEAR && v[0] <= KE_SPLINE, "kernel type");
+  const ke_kernel kernel = {(ke_kernel_type)v[0], v[1], v[2], v[3]};
+  return kernel;
+}
+
+ke_rows ffi_rows_lend(size_t n, size_t d)
+{
+  ke_rows rows = {n, d, NULL, NULL};
+  rows.panel = (double *)R_alloc(ke_panel_size(n, d) + 1, sizeof(double));
+  rows.norm = (double *)R_alloc(ke_padded(n) + 1, sizeof(double));
+  return rows;
+}
+
+ke_rows ffi_rows(SEXP x, SEXP shift, SEXP weights)
+{
+  size_t n, d;
+  const double *values = ffi_matrix(x, &n, &d, "x");
+  ke_rows rows = ffi_rows_lend(n, d);
+  ke_pack(values, n, ffi_optional(shift, d, "shift"), ffi_optional(weights, d, "weights"), &rows);
+  return rows;
+}
+
+void ffi_large_pages(void *memory, size_t bytes)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  const size_t large = (size_t)1 << 21;
+  const size_t start = ((size_t)memory + large - 1) / large * large;
+  const size_t end = ((size_t)memory + bytes) / large * large;
+  if (end > start)
+    (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+  (void)memory;
+  (void)bytes;
+#endif
+}
+
+size_t *ffi_index(SEXP index, size_t n, size_t *count)
+{
+  ffi_assert(TYPEOF(index) == INTSXP, "index");
+  *count = (size_t)XLENGTH(index);
+  size_t *out = (size_t *)R_alloc(*count + 1, sizeof(size_t));
+  for (size_t i = 0; i < *count; i++) {
+    const int row = INTEGER(index)[i];
+    ffi_assert(row >= 1 && (size_t)row <= n, "index out of range");
+    out[i] = (size_t)row - 1;
+  }
+  return out;
+}
+
+/* Physical memory in bytes, Inf where it cannot be told. */
+SEXP ffi_memory_limit(void)
+{
+  double bytes = R_PosInf;
+#if defined(__linux__) && defined(_SC_PHYS_PAGES)
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  if (pages > 0 && size > 0)
+    bytes = (double)pages * (double)size;
+#endif
+  return Rf_ScalarReal(bytes);
+}
+
+SEXP ffi_asymmetry(SEXP K)
+{
+  size_t n, m;
+  const double *k = ffi_matrix(K, &n, &m, "K");
+  ffi_assert(n == m, "K");
+  double worst = 0.0;
+  const size_t step = 64;
+  for (size_t j0 = 0; j0 < n; j0 += step) {
+    R_CheckUserInterrupt();
+    for (size_t i0 = j0; i0 < n; i0 += step)
+      for (size_t j = j0; j < n && j < j0 + step; j++)
+        for (size_t i = i0; i < n && i < i0 + step; i++) {
+          const double gap = fabs(k[i + j * n] - k[j + i * n]);
+          worst = gap > worst ? gap : worst;
+        }
+  }
+  return Rf_ScalarReal(worst);
+}
+
+/* Standard deviations with n - 1, by two passes; 0 for a single row. */
+SEXP ffi_column_sd(SEXP x, SEXP center)
+{
+  size_t n, d;
+  const double *v = ffi_matrix(x, &n, &d, "x"), *mean = ffi_optional(center, d, "center");
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)d));
+  for (size_t k = 0; k < d; k++) {
+    double sum = 0.0, drift = 0.0;
+    for (size_t i = 0; i < n; i++) {
+      const double diff = v[i + k * n] - mean[k];
+      sum += diff * diff;
+      drift += diff;
+    }
+    const double left = n > 1 ? (sum - drift * drift / (double)n) / (double)(n - 1) : 0.0;
+    /* a constant column leaves only what the rounding of its mean put there */
+    const double noise = 4.0 * DBL_EPSILON * fabs(mean[k]);
+    REAL(out)[k] = left > noise * noise ? sqrt(left) : 0.0;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
+{
+  size_t n, d;
+  const double *v = ffi_matrix(x, &n, &d, "x");
+  const double *mean = ffi_optional(center, d, "center"), *sd = ffi_optional(scale, d, "scale");
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)d));
+  for (size_t k = 0; k < d; k++)
+    for (size_t i = 0; i < n; i++)
+      REAL(out)[i + k * n] = (v[i + k * n] - mean[k]) / sd[k];
+  Rf_setAttrib(out, R_DimNamesSymbol, Rf_getAttrib(x, R_DimNamesSymbol));
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,42 @@
+/* What all glue shares: unpacking of R objects into the core's structs. */
+#ifndef KERNELECT_FFI_H
+#define KERNELECT_FFI_H
+
+#include "kernelect.h"
+
+#define R_NO_REMAP
+#include <R.h>
+#include <Rinternals.h>
+
+/* Type and shape are checked in R; a failure here is a defect or a tampered model. */
+void ffi_assert(int holds, const char *what);
+
+/* A double matrix (asserted) and its dimensions. */
+const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);
+
+/* NULL for R's NULL, else a double vector of length n (asserted). */
+const double *ffi_optional(SEXP x, size_t n, const char *what);
+
+ke_env ffi_env(SEXP threads);
+ke_kernel ffi_kernel(SEXP spec);
+
+/* Packed rows in R_alloc memory. */
+ke_rows ffi_rows(SEXP x, SEXP shift, SEXP weights);
+ke_rows ffi_rows_lend(size_t n, size_t d);
+
+/* Whether no kernel value between rows of these lengths can overflow. */
+int ffi_within_range(const ke_kernel *kernel, const ke_rows *rows);
+
+/* Ask the system for large pages: first touch of a big result costs a fraction. */
+void ffi_large_pages(void *memory, size_t bytes);
+
+/* Row numbers from R (1-based, int or double) as 0-based, each asserted below n. */
+size_t *ffi_index(SEXP index, size_t n, size_t *count);
+
+SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
+SEXP ffi_asymmetry(SEXP K);
+SEXP ffi_column_sd(SEXP x, SEXP center);
+SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);
+SEXP ffi_memory_limit(void);
+
+#endif

@@ -1,0 +1,21 @@
+#include "ffi.h"
+
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+
+#define ENTRY(name, count) {#name, (DL_FUNC)&name, count}
+
+static const R_CallMethodDef entries[] = {
+    ENTRY(ffi_asymmetry, 1),
+    ENTRY(ffi_column_sd, 2),
+    ENTRY(ffi_gram, 6),
+    ENTRY(ffi_memory_limit, 0),
+    ENTRY(ffi_scale_columns, 3),
+    {NULL, NULL, 0}};
+
+attribute_visible void R_init_kernelect(DllInfo *dll)
+{
+  R_registerRoutines(dll, NULL, entries, NULL, NULL);
+  R_useDynamicSymbols(dll, FALSE);
+  R_forceSymbols(dll, TRUE);
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library(kernelect)
+
+test_check("kernelect")
