@@ -1,0 +1,5 @@
+# Run every bench/bench-*.R, or those named:  Rscript bench/run.R [gram ...]
+# from the root of the repository (make bench does).
+names <- commandArgs(trailingOnly = TRUE)
+files <- if (length(names)) sprintf("bench/bench-%s.R", names) else Sys.glob("bench/bench-*.R")
+for (file in files) source(file)
