@@ -83,3 +83,25 @@ format_bytes <- function(bytes) {
   step <- min(max(floor(log(max(bytes, 1), 1000)), 0), length(units) - 1)
   paste(format(bytes / 1000^step, digits = 3), units[step + 1])
 }
+
+# k(x, x) of every row.
+kernel_diagonal <- function(kernel, x) {
+  if (kernel$type == "function") return(function_diagonal(kernel, x))
+  if (kernel$type %in% c("rbf", "laplace")) return(rep(1, nrow(x)))
+  if (!is.null(kernel$weights)) x <- x * rep(kernel$weights, each = nrow(x))
+  if (kernel$type == "spline") return(apply(1 + x^2 + x^3 / 3, 1L, prod))
+  g <- rowSums(x^2)
+  switch(kernel$type,
+    linear = g,
+    polynomial = (kernel$scale * g + kernel$offset)^kernel$degree,
+    sigmoid = tanh(kernel$scale * g + kernel$offset)
+  )
+}
+
+function_diagonal <- function(kernel, x) {
+  starts <- seq(1L, nrow(x), by = 64L)
+  unlist(lapply(starts, function(i) {
+    rows <- x[i:min(i + 63L, nrow(x)), , drop = FALSE]
+    diag(function_gram(kernel, rows, rows))
+  }))
+}

@@ -46,7 +46,34 @@ ke_env ffi_env(SEXP threads)
 {
   const int count = Rf_asInteger(threads);
   ffi_assert(count >= 1, "threads");
-  const ke_env env = {count, check_interrupt, draw_uniform, NULL};
+  const ke_env env = {count, check_interrupt, draw_uniform, NULL, NULL};
+  return env;
+}
+
+#define BAR 50
+
+/* data points to the number of marks drawn so far */
+static void draw_progress(void *data, double share)
+{
+  int *drawn = (int *)data, marks = (int)(share * BAR);
+  if (marks <= *drawn && share < 1.0)
+    return;
+  *drawn = marks;
+  REprintf("\r|");
+  for (int i = 0; i < BAR; i++)
+    REprintf(i < marks ? "=" : " ");
+  REprintf("| %3d%%%s", (int)(100.0 * share), share < 1.0 ? "" : "\n");
+}
+
+ke_env ffi_env_progress(SEXP threads, SEXP verbose)
+{
+  ke_env env = ffi_env(threads);
+  if (Rf_asLogical(verbose) != TRUE)
+    return env;
+  int *drawn = (int *)R_alloc(1, sizeof(int));
+  *drawn = -1;
+  env.data = drawn;
+  env.progress = draw_progress;
   return env;
 }
 

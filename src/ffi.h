@@ -18,6 +18,9 @@ const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);
 const double *ffi_optional(SEXP x, size_t n, const char *what);
 
 ke_env ffi_env(SEXP threads);
+
+/* The same, with a progress bar on the message stream when `verbose` is TRUE. */
+ke_env ffi_env_progress(SEXP threads, SEXP verbose);
 ke_kernel ffi_kernel(SEXP spec);
 
 /* Packed rows in R_alloc memory. */
@@ -33,6 +36,7 @@ void ffi_large_pages(void *memory, size_t bytes);
 /* Row numbers from R (1-based, int or double) as 0-based, each asserted below n. */
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 
+SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
 SEXP ffi_asymmetry(SEXP K);
 SEXP ffi_column_sd(SEXP x, SEXP center);

@@ -7,6 +7,7 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(ffi_asymmetry, 1),
+    ENTRY(ffi_basis, 4),
     ENTRY(ffi_column_sd, 2),
     ENTRY(ffi_gram, 6),
     ENTRY(ffi_memory_limit, 0),

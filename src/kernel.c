@@ -80,6 +80,12 @@ void ke_check(const ke_env *env)
     env->check(env->data);
 }
 
+void ke_progress(const ke_env *env, double share)
+{
+  if (env->progress)
+    env->progress(env->data, share);
+}
+
 /* ---- inner products ------------------------------------------------------------ */
 
 /* 12 x 4 block over columns k0..k1: rows of three panels a[], columns of one panel b. */

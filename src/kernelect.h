@@ -20,15 +20,17 @@ typedef enum {
 
 /* What the surroundings lend to the core. `check` answers an interrupt and may not
  * return (it may jump out): so it is only called outside parallel regions, and between
- * pieces of work of at most some milliseconds. Both callbacks may be NULL. */
+ * pieces of work of at most some milliseconds. Callbacks may be NULL. */
 typedef struct {
   int threads;
   void (*check)(void *data);
   double (*uniform)(void *data); /* a draw from (0, 1) */
   void *data;
+  void (*progress)(void *data, double share); /* of the work done, in [0, 1] */
 } ke_env;
 
 void ke_check(const ke_env *env);
+void ke_progress(const ke_env *env, double share);
 
 /* ---- kernels (kernel.c) ------------------------------------------------------- */
 
@@ -93,5 +95,136 @@ void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, 
 
 /* K(a, a), exactly symmetric, half of it computed. */
 void ke_gram(const ke_kernel *kernel, const ke_rows *a, double *out, const ke_env *env);
+
+/* ---- column sources (source.c) ------------------------------------------------ */
+
+/* A positive semi-definite matrix that is never held: the basis engine asks for its
+ * diagonal, for tiles, and for the columns of a few gathered rows. */
+enum { KE_CANDIDATES, KE_PICKS, KE_SINGLE, KE_SETS };
+
+typedef struct ke_source ke_source;
+struct ke_source {
+  size_t n;
+  void (*diagonal)(const ke_source *s, double *out);
+  /* keep rows index[0..m) as a set; m is at most what the set was lent for */
+  void (*gather)(ke_source *s, int set, const size_t *index, size_t m);
+  /* rows i0..i0+m (i0 a multiple of KE_PANEL) by the members of a set */
+  void (*against)(const ke_source *s, int set, size_t i0, size_t m, double *out, size_t ldo);
+  /* members of set `rows` by members of set `cols` */
+  void (*between)(const ke_source *s, int rows, int cols, double *out, size_t ldo);
+  void (*tile)(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out, size_t ldo);
+  int parallel;                /* may be called from several threads at once */
+  const size_t *index[KE_SETS]; /* members of the sets */
+  size_t count[KE_SETS];
+  /* from data */
+  ke_kernel kernel;
+  const ke_rows *rows;
+  ke_rows set[KE_SETS];
+  /* from a given matrix, n x n */
+  const double *matrix;
+  /* from elsewhere: a callback for K[i, j] with row numbers i, j (0-based) */
+  void (*block)(void *data, const size_t *i, size_t m, const size_t *j, size_t k, double *out, size_t ldo);
+  void *data;
+  const double *given_diagonal;
+  size_t *row_numbers; /* 0 .. n-1 */
+  /* centred: k_ij - shift_i - shift_j + constant, on top of `inner` */
+  ke_source *inner;
+  const double *shift;
+  double constant;
+};
+
+/* Sources; the caller lends what the struct points to (set[] for data). */
+ke_source ke_source_data(const ke_kernel *kernel, const ke_rows *rows);
+ke_source ke_source_matrix(const double *matrix, size_t n);
+ke_source ke_source_callback(size_t n);
+ke_source ke_source_centred(ke_source *inner, const double *shift, double constant);
+
+/* sums[i] = sum_j w_j k_ij, or w_j k_ij^2 when `square`. One pass over half
+ * of the matrix. work: ke_row_sums_work(n, threads) doubles. */
+size_t ke_row_sums_work(size_t n, int threads);
+void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, double *work,
+                 const ke_env *env);
+
+/* The `count` rows nearest to the mean of all rows in the kernel space, nearest first, ties to
+ * the lowest row. work: 2 n + ke_row_sums_work(n, threads) doubles. */
+void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double *work,
+                          const ke_env *env);
+
+/* shift[i] = mean over rows[0..count) of k_i,row, and the mean of those over the rows
+ * themselves. work: KE_CHUNK * count doubles. */
+double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *shift, double *work,
+                       const ke_env *env);
+
+/* ---- the basis engine (basis.c, rules.c) --------------------------------------- */
+
+#define KE_TIE 1e-10       /* keys within this of the best are equal: lowest row wins */
+#define KE_NEGATIVE 1e-8   /* below minus this share of the largest diagonal: indefinite */
+#define KE_BLOCK 128       /* most picks between two updates of all rows */
+#define KE_CANDIDATES_MAX 1024
+#define KE_CHUNK 4800      /* rows brought up to date at a time, a multiple of KE_TILE */
+
+typedef enum { KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM } ke_method;
+typedef enum { KE_GOES_ON, KE_STOP_RANK, KE_STOP_TOL, KE_STOP_THRESHOLD, KE_STOP_SIZE } ke_stop;
+
+/* What is known of all rows after a pick. */
+typedef struct {
+  double pivot;   /* residual of the picked row before the pick */
+  double trace;   /* sum of residuals */
+  double scaled;  /* sum of residual / diagonal over the rows that count */
+  double norm;    /* sum of square roots of residuals */
+  double best;    /* largest residual left (normalised rule: residual / diagonal) */
+  double lowest;  /* lowest residual before it was floored at zero */
+} ke_pick;
+
+typedef struct ke_basis ke_basis;
+
+/* A pivot rule proposes candidates and picks among them until it wants all rows brought up
+ * to date; it also says when the path is long enough. */
+typedef struct {
+  void (*propose)(ke_basis *b, const ke_env *env);
+  int (*next)(ke_basis *b, const ke_env *env, size_t *c); /* 0: no further pick this round */
+  int (*enough)(const ke_basis *b, const ke_pick *pick);
+  int normalised; /* judges residual / diagonal */
+  int has_threshold;
+} ke_rule;
+
+const ke_rule *ke_rule_of(ke_method method);
+
+struct ke_basis {
+  ke_source *source;
+  const ke_rule *rule;
+  size_t n, limit, most; /* rows, largest size, most candidates */
+  double tol;
+  const double *threshold; /* limit + 1, or NULL */
+  size_t forced;           /* first pick, or n when free */
+  /* lent: n each */
+  double *diagonal, *inverse, *weight, *residual, *keys;
+  double *explained; /* n, for a normalised rule only, else NULL: diagonal - residual, summed */
+  /* lent: n x capacity; capacity at least min(limit, size + KE_BLOCK) or KE_FULL is returned */
+  double *factor;
+  size_t capacity;
+  /* lent: limit each */
+  size_t *index;
+  ke_pick *path;
+  /* lent: most (at least KE_BLOCK) each; panel most x capacity, square KE_BLOCK x KE_BLOCK,
+   * picked_rows KE_BLOCK x capacity */
+  size_t *candidate, *sequence;
+  double *left, *gained, *panel, *square, *picked_rows;
+  size_t *chosen; /* KE_BLOCK: candidate numbers of this round's picks */
+  /* state */
+  size_t size, picks, count, cursor, drawn, updates, outside_row;
+  double outside, top, trace, counted, floor;
+  ke_stop stop;
+};
+
+/* Start (diagonal, weights, residuals, totals), then run until a stop, or KE_FULL (enlarge
+ * factor, panel, picked_rows and capacity and call again), or KE_INDEFINITE (negative
+ * diagonal). */
+ke_status ke_basis_start(ke_basis *b);
+ke_status ke_basis_run(ke_basis *b, const ke_env *env);
+
+/* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness.
+ * work: n + max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */
+size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work, const ke_env *env);
 
 #endif

@@ -1,0 +1,444 @@
+#' Which rows span the kernel space?
+#'
+#' Picks the rows of a table whose images span the kernel space of all rows, as well as so few
+#' rows can. Use it when a kernel method is too slow or too large on all rows, or to see how many
+#' dimensions the data really have under a kernel; the models [kernel_pca()], [kernel_lm()],
+#' [kernel_lda()] and [kernel_takes()] do it for you.
+#'
+#' @details
+#' All methods are rules of one pivoted Cholesky engine; every pick is the one that
+#' column-by-column pivoting would make, and ties go to the lowest row.
+#'
+#' | method | picks next | stops (besides `size` and rank) |
+#' |---|---|---|
+#' | `"fvs"` | row of best global fitness, then lowest local fitness | fitness >= 1 - `tol` |
+#' | `"cholesky"` | largest residual | residual trace <= `tol` * trace |
+#' | `"kobl"` | largest residual | r / r11 < `threshold(dim / n)`, r the root of the residual |
+#' | `"kgs"` | next row in order, dependent rows skipped | - |
+#' | `"random"` | row with probability proportional to its residual | as cholesky |
+#'
+#' The residual of a row is its squared distance to the span of the rows picked. A residual of at
+#' most n * eps * (largest diagonal) counts as zero: that ends every path ("rank").
+#' Memory is the n x size factor; the n x n matrix is never formed.
+#'
+#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
+#'   formula such as `~ .`.
+#' @param kernel a kernel, see [kernels].
+#' @param method how rows are picked, see Details.
+#' @param size largest number of rows to pick. NULL: at most 1000, with a message when that
+#'   binds; `Inf`: no limit.
+#' @param tol when to stop, see Details; in \[0, 1\].
+#' @param center `"none"`, or `"nearest"`: centre the kernel space at the row(s) nearest to its
+#'   centre.
+#' @param neighbours number of rows whose mean stands for the centre.
+#' @param threshold an increasing function from \[0, 1\] to \[0, 1\], for `"kobl"`.
+#' @param first number of evenly spaced rows searched for the first pick of `"fvs"`; `Inf`: all.
+#' @param scale standardise columns with their mean and sd?
+#' @param data a data frame with the variables of the formula.
+#' @param ... nothing else is accepted: a misspelt argument is an error.
+#' @param K a Gram matrix, with `x` missing.
+#' @param na_action `"fail"` on missing values, or `"omit"` the rows that have them.
+#' @param threads number of threads; the result does not depend on it.
+#' @param verbose draw a progress bar?
+#' @returns A list of class `"kernel_basis"`:
+#' * `index`: the rows picked, in order;
+#' * `vectors`: these rows, scaled (NULL for a Gram matrix);
+#' * `kernel`: the kernel with its numbers worked out;
+#' * `path`: data frame with a row per pick: `size`, `index`, `pivot` (residual of the row before
+#'   it was picked), `fitness` (mean local fitness J), `trace` (residual trace / trace), `cost`
+#'   (mean residual norm E(M));
+#' * `stop`: what ended the path: `"rank"`, `"tol"`, `"threshold"` or `"size"`;
+#' * `center_index`: rows that stand for the centre, or NULL;
+#' * `method`, `n` (training rows), `scaling` (column means and sds, or NULL);
+#' * `cholesky` (size x size), `center_vectors`, `shift`, `input`, `updates`: what `predict()`
+#'   and the models need, and the number of block updates.
+#' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
+#'   Neurocomputing 55.
+#'
+#'   Teixeira, Tome and Lang (2009), Feature extraction using linear and non-linear subspace
+#'   techniques, ICANN 2009.
+#'
+#'   Xu, Shen, Ping and Zhao (2011), TAKES: a fast method to select features in the kernel space,
+#'   CIKM 2011.
+#' @examples
+#' basis <- kernel_basis(iris[, 1:4], rbf_kernel(), size = 10)
+#' basis
+#' plot(basis)
+#' z <- predict(basis, iris[1:3, 1:4])
+#' kernel_basis(~ Sepal.Length + Petal.Length, iris, method = "cholesky")$index
+#' @family bases
+#' @export
+kernel_basis <- function(x, ...) UseMethod("kernel_basis")
+
+#' @rdname kernel_basis
+#' @export
+kernel_basis.default <- function(x, kernel = rbf_kernel(),
+                                 method = c("fvs", "cholesky", "kobl", "kgs", "random"),
+                                 size = NULL, tol = 0.01, center = c("none", "nearest"),
+                                 neighbours = 1, threshold = identity, first = 1000, scale = TRUE,
+                                 ..., K = NULL, na_action = c("fail", "omit"),
+                                 threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
+  check_dots(...)
+  control <- basis_control(method, size, tol, center, neighbours, threshold, first, threads, verbose)
+  if (missing(x)) {
+    if (is.null(K)) abort("argument", "Give `x`, or a Gram matrix as `K`.")
+    return(basis_from_gram(check_gram(K), control)$basis)
+  }
+  if (!is.null(K)) abort("argument", "Give `x` or `K`, not both.")
+  data <- model_data(x, scale = scale, na_action = na_action)
+  basis_from_data(data, resolve_kernel(kernel, data$x), control)$basis
+}
+
+#' @rdname kernel_basis
+#' @param formula a formula without response, such as `~ .`.
+#' @export
+kernel_basis.formula <- function(formula, data, ..., scale = TRUE, na_action = c("fail", "omit")) {
+  parts <- formula_data(formula, data, response = FALSE)
+  fit <- kernel_basis.default(parts$x, ..., scale = scale, na_action = na_action)
+  fit$input$terms <- parts$terms
+  fit
+}
+
+# ---- control ---------------------------------------------------------------------
+
+basis_methods <- c("fvs", "cholesky", "kobl", "kgs", "random")
+
+# Checked arguments of a basis, before the number of rows is known.
+basis_control <- function(method = "fvs", size = NULL, tol = 0.01, center = "none", neighbours = 1,
+                          threshold = identity, first = 1000, threads = 1L, verbose = FALSE) {
+  list(
+    method = check_choice(method, "method", basis_methods),
+    size = if (!is.null(size)) check_whole(size, "size", min = 1, infinite = TRUE),
+    tol = check_number(tol, "tol", min = 0, max = 1),
+    neighbours = if (check_choice(center, "center", c("none", "nearest")) == "none") 0
+      else check_whole(neighbours, "neighbours", min = 1, max = 128),
+    threshold = check_function(threshold, "threshold"),
+    first = check_whole(first, "first", min = 1, infinite = TRUE),
+    threads = check_threads(threads),
+    verbose = check_flag(verbose, "verbose")
+  )
+}
+
+# What the engine wants to know, for n rows.
+engine_rule <- function(control, n) {
+  limit <- if (is.null(control$size)) min(n, 1000) else min(n, control$size)
+  if (!is.null(control$size) && is.finite(control$size) && control$size > n) {
+    inform("`size` = ", format(control$size), " is more than the ", n, " rows: ", n, " is used.")
+  }
+  if (control$neighbours > n) abort("argument", "`neighbours` must be at most the number of rows, ", n, ".")
+  list(
+    method = match(control$method, basis_methods) - 1, limit = limit, tol = control$tol,
+    threshold = if (control$method == "kobl") threshold_values(control$threshold, limit, n),
+    first = if (control$first < n) evenly_spaced(n, control$first),
+    neighbours = control$neighbours, candidates = candidates_option(), verbose = control$verbose
+  )
+}
+
+# How many rows the engine pivots among: of no influence on the result, so only tests set it.
+candidates_option <- function() as.double(getOption("kernelect.candidates", 0))
+
+# threshold(dim / n) for dim = 0 ... limit.
+threshold_values <- function(threshold, limit, n) {
+  at <- function(t) {
+    v <- tryCatch(threshold(t), error = function(e) NULL)
+    if (length(v) != length(t)) v <- vapply(t, function(u) as.double(threshold(u))[1L], 0)
+    if (!is.numeric(v) || anyNA(v) || any(v < 0 | v > 1)) {
+      abort("argument", "`threshold` must be a function from [0, 1] to [0, 1]; it leaves that range.")
+    }
+    as.double(v)
+  }
+  if (is.unsorted(at(seq(0, 1, length.out = 101)))) {
+    abort("argument", "`threshold` must be an increasing function on [0, 1]; it falls somewhere.")
+  }
+  at(seq(0, limit) / n)
+}
+
+# ---- fitting --------------------------------------------------------------------
+
+# Both return the basis and, with `keep`, the n x size factor: the orthonormal coordinates of
+# the training rows.
+basis_from_data <- function(data, kernel, control, keep = FALSE) {
+  x <- data$x
+  source <- if (kernel$type == "function") {
+    list(
+      f = function(i, j) function_gram(kernel, x[i, , drop = FALSE], x[j, , drop = FALSE]),
+      diagonal = kernel_diagonal(kernel, x)
+    )
+  } else {
+    list(x = x, kernel = core_kernel(kernel), shift = core_shift(kernel, x), weights = kernel$weights)
+  }
+  fit <- run_engine(source, control, nrow(x), keep)
+  basis <- new_basis(fit, control,
+    n = nrow(x), kernel = kernel, scaling = data$scaling, input = data$input,
+    vectors = named_rows(x, fit$index), center_vectors = if (length(fit$center)) named_rows(x, fit$center)
+  )
+  list(basis = basis, factor = fit$factor)
+}
+
+named_rows <- function(x, index) {
+  rows <- x[index, , drop = FALSE]
+  if (is.null(rownames(x))) rownames(rows) <- NULL
+  rows
+}
+
+basis_from_gram <- function(K, control, keep = FALSE) {
+  fit <- run_engine(list(K = K), control, nrow(K), keep)
+  list(basis = new_basis(fit, control, n = nrow(K)), factor = fit$factor)
+}
+
+run_engine <- function(source, control, n, keep) {
+  rule <- engine_rule(control, n)
+  fit <- .Call(ffi_basis, source, rule, keep, control$threads)
+  if (is.integer(fit)) fail_engine(fit)
+  if (!length(fit$index)) {
+    abort("data", "No row spans anything: every row has length zero in the kernel space",
+          if (control$neighbours) " once centred", ". Check the data for identical rows.")
+  }
+  if (fit$lowest < -1e-8) {
+    warn("indefinite", "The kernel is not positive semi-definite on these data (residual ",
+         format(fit$lowest, digits = 3), " of the largest diagonal): results are approximate. ", psd_remedy)
+  }
+  fit$stop <- c("rank", "tol", "threshold", "size")[fit$stop]
+  if (is.null(control$size) && rule$limit < n && fit$stop == "size") {
+    inform("The basis stopped at 1000 rows; give `size` (or `size = Inf`) for more.")
+  }
+  fit
+}
+
+psd_remedy <- paste(
+  "Use a positive semi-definite kernel such as `rbf_kernel()`;",
+  "for `spline_kernel()` shift the data to start at 0 (`scale = FALSE`)."
+)
+
+fail_engine <- function(status) {
+  if (status == 2L) {
+    abort("indefinite", "The kernel has negative values k(x, x): it is not positive semi-definite on these data. ", psd_remedy)
+  }
+  fail_overflow()
+}
+
+new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vectors = NULL,
+                      scaling = NULL, input = NULL) {
+  path <- data.frame(seq_along(fit$index), fit$index, fit$path)
+  names(path) <- c("size", "index", "pivot", "fitness", "trace", "cost")
+  structure(class = "kernel_basis", list(
+    index = fit$index, vectors = vectors, kernel = kernel, path = path, stop = fit$stop,
+    center_index = if (length(fit$center)) fit$center, method = control$method, n = n,
+    scaling = scaling, cholesky = fit$cholesky, center_vectors = center_vectors, shift = fit$shift,
+    input = input, updates = fit$updates
+  ))
+}
+
+# A basis may come from a file: nothing inconsistent may reach the arithmetic.
+validate_basis <- function(basis, arg = "object") {
+  L <- length(basis$index)
+  gram_input <- is.null(basis$kernel)
+  numeric_matrix <- function(m, rows, cols) is.matrix(m) && is.double(m) && nrow(m) == rows && ncol(m) == cols && all_finite(m)
+  good <- is.list(basis) && L > 0L && is_number(basis$n) && is.numeric(basis$index) && !anyNA(basis$index) &&
+    all(basis$index >= 1 & basis$index <= basis$n) && numeric_matrix(basis$cholesky, L, L) &&
+    all(diag(basis$cholesky) > 0) && is.data.frame(basis$path) && nrow(basis$path) == L &&
+    isTRUE(basis$method %in% basis_methods) &&
+    identical(is.null(basis$center_index), is.null(basis$shift)) &&
+    (is.null(basis$shift) || (is.double(basis$shift) && length(basis$shift) == L + 1L && all_finite(basis$shift)))
+  if (good && !gram_input) {
+    width <- basis$input$width
+    good <- is.list(basis$input) && is_number(width) && numeric_matrix(basis$vectors, L, width) &&
+      (is.null(basis$shift) || numeric_matrix(basis$center_vectors, length(basis$center_index), width)) &&
+      valid_scaling(basis$scaling, width) && valid_input(basis$input)
+  }
+  if (!isTRUE(good)) fail_damaged(arg)
+  if (!gram_input) check_kernel(basis$kernel)
+  basis
+}
+
+valid_scaling <- function(scaling, width) {
+  is.null(scaling) || (is.list(scaling) && is.double(scaling$center) && is.double(scaling$scale) &&
+    length(scaling$center) == width && length(scaling$scale) == width &&
+    all_finite(scaling$center) && all_finite(scaling$scale) && all(scaling$scale != 0))
+}
+
+valid_input <- function(input) {
+  is.null(input$columns) || (is.character(input$columns) && length(input$columns) == input$width)
+}
+
+fail_damaged <- function(arg) {
+  abort("model", "`", arg, "` is damaged: its fields do not fit together. Fit the model again.")
+}
+
+# ---- prediction --------------------------------------------------------------------
+
+#' Coordinates of new rows in a kernel basis
+#'
+#' @param object a [kernel_basis()].
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#'   a basis from a Gram matrix the cross-Gram matrix, new rows by training rows.
+#' @param type `"orthonormal"`: coordinates in the orthonormal (Cholesky) basis; `"kernel"`:
+#'   (centred) kernel values against the basis rows; `"residual"`: squared distance to the
+#'   subspace.
+#' @param diag for `type = "residual"` of a basis from a Gram matrix: k(x, x) of the new rows.
+#' @param threads number of threads.
+#' @param ... nothing else is accepted.
+#' @returns A matrix with a row per row of `newdata` and a column per basis vector; a vector for
+#'   `type = "residual"`. Rows with missing values give NA.
+#' @examples
+#' basis <- kernel_basis(iris[, 1:4], size = 5)
+#' predict(basis, iris[c(1, 51, 101), 1:4])
+#' predict(basis, iris[c(1, 51, 101), 1:4], type = "residual")
+#' @family bases
+#' @export
+predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kernel", "residual"),
+                                 diag = NULL, threads = getOption("kernelect.threads", 1L), ...) {
+  check_dots(...)
+  type <- check_choice(type, "type", c("orthonormal", "kernel", "residual"))
+  if (missing(newdata)) abort("argument", "`newdata` is missing: a basis does not keep the training rows.")
+  threads <- check_threads(threads)
+  validate_basis(object)
+  new <- if (is.null(object$kernel)) new_cross_gram(object, newdata, diag, type)
+    else new_kernel_values(object, newdata, type, threads)
+  value <- switch(type,
+    kernel = new$k,
+    orthonormal = orthonormal(object, new$k),
+    residual = pmax(new$diagonal - rowSums(orthonormal(object, new$k)^2), 0)
+  )
+  fill_rows(value, new$complete)
+}
+
+orthonormal <- function(basis, k) {
+  z <- t(forwardsolve(basis$cholesky, t(k)))
+  if (!nrow(k)) z <- matrix(0, 0L, ncol(k))
+  rownames(z) <- rownames(k)
+  z
+}
+
+# (Centred) kernel values k of the complete new rows, and their k(x, x) when a residual is wanted.
+new_kernel_values <- function(basis, newdata, type, threads) {
+  new <- new_matrix(newdata, basis$input, basis$scaling)
+  x <- new$x[new$complete, , drop = FALSE]
+  c(basis_kernel_values(basis, x, type == "residual", threads), list(complete = new$complete))
+}
+
+basis_kernel_values <- function(basis, x, diagonal = FALSE, threads = 1L) {
+  reference <- core_shift(basis$kernel, basis$vectors)
+  k <- gram_matrix(x, basis$kernel, basis$vectors, threads, shift = reference)
+  rownames(k) <- rownames(x)
+  own <- if (diagonal) kernel_diagonal(basis$kernel, x)
+  if (is.null(basis$shift)) return(list(k = k, diagonal = own))
+  u <- rowMeans(gram_matrix(x, basis$kernel, basis$center_vectors, threads, shift = reference))
+  centre_values(basis, k, u, own)
+}
+
+centre_values <- function(basis, k, u, own) {
+  L <- ncol(k)
+  constant <- basis$shift[L + 1L]
+  list(
+    k = k - u - rep(basis$shift[seq_len(L)] - constant, each = nrow(k)),
+    diagonal = if (!is.null(own)) own - 2 * u + constant
+  )
+}
+
+new_cross_gram <- function(basis, newdata, diag, type) {
+  if (!is.matrix(newdata) || !is.numeric(newdata)) must_be("newdata", "a cross-Gram matrix, new rows by training rows", newdata)
+  if (ncol(newdata) != basis$n) {
+    abort("columns", "`newdata` must have one column per training row (", basis$n, "), not ", ncol(newdata), ".")
+  }
+  if (type == "residual" && (!is.numeric(diag) || length(diag) != nrow(newdata))) {
+    abort("argument", "`diag` must give k(x, x) for each of the ", nrow(newdata), " new rows.")
+  }
+  storage.mode(newdata) <- "double"
+  complete <- rowSums(is.na(newdata)) == 0
+  if (any(is.infinite(newdata))) abort("not_finite", "`newdata` has infinite values.")
+  k <- newdata[complete, basis$index, drop = FALSE]
+  colnames(k) <- NULL
+  own <- if (type == "residual") as.double(diag)[complete]
+  if (is.null(basis$shift)) return(list(k = k, diagonal = own, complete = complete))
+  u <- rowMeans(newdata[complete, basis$center_index, drop = FALSE])
+  c(centre_values(basis, k, u, own), list(complete = complete))
+}
+
+# ---- methods -----------------------------------------------------------------------
+
+#' @importFrom utils head
+#' @export
+head.kernel_basis <- function(x, n = 6L, ...) {
+  check_dots(...)
+  validate_basis(x, "x")
+  n <- check_whole(n, "n", min = 1)
+  L <- length(x$index)
+  if (n >= L) return(x)
+  keep <- seq_len(n)
+  x$index <- x$index[keep]
+  if (!is.null(x$vectors)) x$vectors <- x$vectors[keep, , drop = FALSE]
+  x$path <- x$path[keep, , drop = FALSE]
+  x$cholesky <- x$cholesky[keep, keep, drop = FALSE]
+  if (!is.null(x$shift)) x$shift <- x$shift[c(keep, L + 1L)]
+  x$stop <- "size"
+  x
+}
+
+#' @export
+print.kernel_basis <- function(x, ...) {
+  last <- x$path[nrow(x$path), ]
+  cat("<kernel_basis> ", length(x$index), " of ", x$n, " rows by \"", x$method, "\", stopped by ", x$stop, "\n", sep = "")
+  cat("kernel:  ", if (is.null(x$kernel)) "given Gram matrix" else kernel_label(x$kernel), "\n", sep = "")
+  if (!is.null(x$center_index)) cat("centre:  row", if (length(x$center_index) > 1L) "s", " ", paste(head(x$center_index, 8L), collapse = " "), "\n", sep = "")
+  cat("rows:    ", paste(head(x$index, 12L), collapse = " "), if (length(x$index) > 12L) " ...", "\n", sep = "")
+  cat(sprintf("fitness: %.4f   residual trace: %.3g of the whole   E(M): %.3g\n", last$fitness, last$trace, last$cost))
+  invisible(x)
+}
+
+#' @export
+summary.kernel_basis <- function(object, ...) {
+  check_dots(...)
+  L <- nrow(object$path)
+  at <- unique(pmin(L, round(exp(seq(0, log(L), length.out = 8)))))
+  structure(
+    list(basis = object, path = object$path[at, ], condition = max(object$path$pivot) / min(object$path$pivot)),
+    class = "summary.kernel_basis"
+  )
+}
+
+#' @export
+print.summary.kernel_basis <- function(x, ...) {
+  print(x$basis)
+  cat("pivots span a factor of ", format(x$condition, digits = 3), "; ", x$basis$updates, " block updates\n", sep = "")
+  print(x$path, row.names = FALSE, digits = 4)
+  invisible(x)
+}
+
+#' Plot the path of a kernel basis
+#'
+#' Fitness and residual trace against the number of rows picked: where the curve flattens, more
+#' rows add little.
+#' @param x a [kernel_basis()].
+#' @param log `"y"` for a logarithmic axis of the residual trace alone, `""` for both curves.
+#' @param ... graphical parameters for [plot()].
+#' @returns The path, invisibly.
+#' @examples
+#' plot(kernel_basis(iris[, 1:4], size = 30))
+#' @family bases
+#' @export
+plot.kernel_basis <- function(x, log = "", ...) {
+  log <- check_choice(log, "log", c("", "y"))
+  path <- x$path
+  L <- nrow(path)
+  local_par(mar = c(4.1, 4.1, 2.6, if (log == "y") 1.1 else 4.1))
+  if (log == "y") {
+    positive <- path[path$trace > 0, ]
+    draw(graphics::plot, list(
+      x = positive$size, y = positive$trace, log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
+      xlab = "rows picked", ylab = "residual trace / trace",
+      main = sprintf("%d rows leave %.2g of the trace", L, path$trace[L])
+    ), ...)
+    return(invisible(path))
+  }
+  draw(graphics::plot, list(
+    x = path$size, y = path$fitness, type = "o", pch = 16, cex = 0.5, col = palette_classes[1L], ylim = c(0, 1),
+    xlab = "rows picked", ylab = "fitness J",
+    main = sprintf("%d of %d rows reach fitness %.3f", L, x$n, path$fitness[L])
+  ), ...)
+  graphics::lines(path$size, path$trace, type = "o", pch = 17, cex = 0.5, col = palette_classes[2L])
+  graphics::axis(4, col.axis = palette_classes[2L])
+  graphics::mtext("residual trace / trace", 4, line = 2.4, las = 0, col = palette_classes[2L], cex = graphics::par("cex"))
+  graphics::legend("right", c("fitness J", "residual trace"), col = palette_classes[1:2], pch = 16:17, lty = 1, bty = "n", cex = 0.9)
+  invisible(path)
+}

@@ -1,0 +1,274 @@
+/* Pivot and stop rules of the basis engine. A rule proposes candidates, picks among them while
+ * its choice is certain without the other rows, and judges the path after each pick.
+ *
+ * Greedy rules (fvs, cholesky, kobl) want the row of largest key. For fvs, which asks for the
+ * lowest local fitness J, the key is (1 - J) / J: the same order, and ties relative to J where J
+ * is small and to 1 - J where that is. Keys only fall, so as long as the best candidate exceeds
+ * the largest key outside (or wins the tie), it is the best of all rows.
+ * kgs: rows in their order; whether one depends on its forerunners needs no other row.
+ * random: proposals drawn from the residuals at the start of a round, kept with probability
+ * (residual now) / (residual then): exactly the sequential law.
+ */
+#include "kernelect.h"
+
+#include <float.h>
+
+#define PROPOSALS 64
+
+static double key(const ke_basis *b, size_t row, double residual, double explained)
+{
+  if (residual * b->weight[row] <= b->floor)
+    return 0.0;
+  if (!b->rule->normalised)
+    return residual;
+  return explained > 0.0 ? residual / explained : DBL_MAX;
+}
+
+static double row_key(const ke_basis *b, size_t i)
+{
+  return key(b, i, b->residual[i], b->explained ? b->explained[i] : 0.0);
+}
+
+static double candidate_key(const ke_basis *b, size_t c)
+{
+  return key(b, b->candidate[c], b->left[c], b->explained ? b->gained[c] : 0.0);
+}
+
+/* ---- greedy ----------------------------------------------------------------------- */
+
+/* The rank-th largest of x (0-based); x is reordered (Hoare's selection). */
+static double select_largest(double *x, size_t n, size_t rank)
+{
+  ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, k = (ptrdiff_t)rank;
+  while (low < high) {
+    const double pivot = x[k];
+    ptrdiff_t i = low, j = high;
+    do {
+      while (x[i] > pivot)
+        i++;
+      while (x[j] < pivot)
+        j--;
+      if (i <= j) {
+        const double swap = x[i];
+        x[i++] = x[j];
+        x[j--] = swap;
+      }
+    } while (i <= j);
+    if (j < k)
+      low = i;
+    if (k < i)
+      high = j;
+  }
+  return x[k];
+}
+
+/* The lowest row within a tie of the best key. */
+static size_t best_row(const ke_basis *b)
+{
+  double best = 0.0;
+  for (size_t i = 0; i < b->n; i++)
+    best = row_key(b, i) > best ? row_key(b, i) : best;
+  size_t i = 0;
+  while (row_key(b, i) < best * (1.0 - KE_TIE))
+    i++;
+  return i;
+}
+
+/* The lowest row outside that may be within a tie of the largest key there. Keys only fall, so
+ * a candidate below that row wins a tie for certain. */
+static size_t first_outside(const ke_basis *b)
+{
+  size_t c = 0;
+  for (size_t i = 0; i < b->n; i++) {
+    if (c < b->count && b->candidate[c] == i)
+      c++;
+    else if (row_key(b, i) >= b->outside * (1.0 - KE_TIE))
+      return i;
+  }
+  return b->n;
+}
+
+/* Candidates in row order: all rows above the cut, and enough of those at it. `sequence[0]`
+ * becomes the candidate number of `pick`, which must be among them. */
+static void greedy_collect(ke_basis *b, size_t pick, double cut)
+{
+  size_t above = 0;
+  for (size_t i = 0; i < b->n; i++)
+    above += row_key(b, i) > cut || i == pick;
+  size_t spare = b->most > above ? b->most - above : 0;
+  b->count = 0;
+  b->outside = 0.0;
+  for (size_t i = 0; i < b->n; i++) {
+    const double k = row_key(b, i);
+    const int tied = k == cut && k > 0.0 && i != pick && spare > 0;
+    if (tied)
+      spare--;
+    if (i == pick)
+      b->sequence[0] = b->count;
+    if (i == pick || tied || (k > cut && b->count < b->most))
+      b->candidate[b->count++] = i;
+    else
+      b->outside = k > b->outside ? k : b->outside;
+  }
+  b->outside_row = first_outside(b);
+}
+
+static void greedy_propose(ke_basis *b, const ke_env *env)
+{
+  (void)env;
+  const size_t pick = b->size == 0 && b->forced < b->n ? b->forced : best_row(b);
+  double cut = 0.0;
+  if (b->most < b->n) {
+    for (size_t i = 0; i < b->n; i++)
+      b->keys[i] = row_key(b, i);
+    cut = select_largest(b->keys, b->n, b->most - 1);
+  }
+  greedy_collect(b, pick, cut);
+}
+
+/* The lowest candidate within a tie of the best. */
+static size_t best_candidate(const ke_basis *b, double *best)
+{
+  *best = 0.0;
+  for (size_t c = 0; c < b->count; c++) {
+    const double k = candidate_key(b, c);
+    *best = k > *best ? k : *best;
+  }
+  size_t c = 0;
+  while (candidate_key(b, c) < *best * (1.0 - KE_TIE))
+    c++;
+  return c;
+}
+
+static int greedy_next(ke_basis *b, const ke_env *env, size_t *c)
+{
+  (void)env;
+  if (b->picks == 0) { /* all rows are up to date: the pick is the best of all */
+    *c = b->sequence[0];
+    return 1;
+  }
+  double best;
+  *c = best_candidate(b, &best);
+  if (best <= 0.0 || best < b->outside)
+    return 0;
+  return best * (1.0 - KE_TIE) > b->outside || b->candidate[*c] < b->outside_row;
+}
+
+/* ---- in order ---------------------------------------------------------------------- */
+
+static void order_propose(ke_basis *b, const ke_env *env)
+{
+  (void)env;
+  b->count = 0;
+  b->drawn = 0;
+  const size_t most = b->most < KE_BLOCK ? b->most : KE_BLOCK;
+  for (; b->cursor < b->n && b->count < most; b->cursor++)
+    if (row_key(b, b->cursor) > 0.0)
+      b->candidate[b->count++] = b->cursor;
+}
+
+static int order_next(ke_basis *b, const ke_env *env, size_t *c)
+{
+  (void)env;
+  for (; b->drawn < b->count; b->drawn++) {
+    const size_t i = b->drawn;
+    if (candidate_key(b, i) > 0.0) {
+      b->drawn++;
+      *c = i;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* ---- random -------------------------------------------------------------------------- */
+
+/* keys becomes the running sum of the residuals that may still be picked. */
+static double running_sum(ke_basis *b)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < b->n; i++) {
+    sum += row_key(b, i);
+    b->keys[i] = sum;
+  }
+  return sum;
+}
+
+static size_t find_row(const double *running, size_t n, double target)
+{
+  size_t low = 0, high = n - 1;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (running[middle] > target)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static size_t candidate_number(ke_basis *b, size_t row)
+{
+  for (size_t c = 0; c < b->count; c++)
+    if (b->candidate[c] == row)
+      return c;
+  b->candidate[b->count] = row;
+  return b->count++;
+}
+
+static void random_propose(ke_basis *b, const ke_env *env)
+{
+  const double sum = running_sum(b);
+  b->count = 0;
+  b->drawn = 0;
+  for (size_t k = 0; k < PROPOSALS; k++) {
+    size_t row = find_row(b->keys, b->n, env->uniform(env->data) * sum);
+    while (row > 0 && row_key(b, row) <= 0.0) /* rounding at the very end of the sum */
+      row--;
+    b->sequence[k] = candidate_number(b, row);
+  }
+}
+
+static int random_next(ke_basis *b, const ke_env *env, size_t *c)
+{
+  while (b->drawn < PROPOSALS) {
+    const size_t i = b->sequence[b->drawn++];
+    const double then = b->residual[b->candidate[i]];
+    if (env->uniform(env->data) * then < candidate_key(b, i)) {
+      *c = i;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* ---- when the path is long enough -------------------------------------------------------- */
+
+static int enough_fitness(const ke_basis *b, const ke_pick *pick)
+{
+  return pick->scaled <= b->tol * b->counted;
+}
+
+static int enough_trace(const ke_basis *b, const ke_pick *pick)
+{
+  return pick->trace <= b->tol * b->trace;
+}
+
+static int never_enough(const ke_basis *b, const ke_pick *pick)
+{
+  (void)b;
+  (void)pick;
+  return 0;
+}
+
+const ke_rule *ke_rule_of(ke_method method)
+{
+  static const ke_rule rules[] = {
+      [KE_FVS] = {greedy_propose, greedy_next, enough_fitness, 1, 0},
+      [KE_CHOLESKY] = {greedy_propose, greedy_next, enough_trace, 0, 0},
+      [KE_KOBL] = {greedy_propose, greedy_next, never_enough, 0, 1},
+      [KE_KGS] = {order_propose, order_next, never_enough, 0, 0},
+      [KE_RANDOM] = {random_propose, random_next, enough_trace, 0, 0},
+  };
+  return &rules[method];
+}
