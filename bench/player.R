@@ -51,6 +51,9 @@ while (state == "ready" && length(readLines(questions, 1))) {
   result <- eval(job, globalenv())
   seconds <- as.numeric(Sys.time() - begin, units = "secs")
   peak <- resident("VmHWM")
-  answer(paste(seconds, peak - before, format(eval(value, globalenv()), digits = 15)))
+  number <- eval(value, globalenv())
+  # Tidy up before answering: the next contestant is to have the machine to itself.
   result <- NULL
+  invisible(gc())
+  answer(paste(seconds, peak - before, format(number, digits = 15)))
 }
