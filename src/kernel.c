@@ -6,8 +6,8 @@
  *                                                      m = min(x_d, z_d)
  *
  * Squared distances come as |x|^2 + |z|^2 - 2 <x,z>. Inner products are our own rather than
- * the BLAS's: each is one running sum over the columns, the same in any tile and on any
- * thread, so identical rows are at distance exactly 0, matrices are exactly symmetric, and
+ * the BLAS's: each is summed over the columns in one fixed order, the same in any tile and on
+ * any thread, so identical rows are at distance exactly 0, matrices are exactly symmetric, and
  * nothing depends on which BLAS is installed. Register block: three panels by one (12 x 4).
  * Cost 2 n m d flops at close to the machine's peak.
  */
@@ -20,6 +20,7 @@
 typedef double v4 __attribute__((vector_size(32)));
 typedef double v4_loose __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t l4 __attribute__((vector_size(32)));
+typedef uint64_t u4 __attribute__((vector_size(32)));
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -55,7 +56,7 @@ typedef int64_t l4 __attribute__((vector_size(32)));
 #define SPLAT(x) ((v4){(x), (x), (x), (x)})
 #define SELECT(mask, yes, no) ((v4)(((mask) & (l4)(yes)) | (~(mask) & (l4)(no))))
 
-/* Columns summed before the register block is put aside: keeps both panels in cache. */
+/* Columns in one partial sum: keeps both panels in cache, and the sums accurate. */
 #define KC 256
 #define STRIP 3
 
@@ -88,18 +89,14 @@ void ke_progress(const ke_env *env, double share)
 
 /* ---- inner products ------------------------------------------------------------ */
 
-/* 12 x 4 block over columns k0..k1: rows of three panels a[], columns of one panel b. */
+/* 12 x 4 block over `count` columns: rows of three panels a[], columns of one panel b. Each
+ * call sums from zero and adds the total to what was there: with hundreds of terms a sum of
+ * partial sums is more accurate than one long running sum. */
 INLINE void block_12x4(const double *const a[STRIP], const double *b, size_t count, double *c,
                        size_t ldc, int accumulate)
 {
   v4 c00 = {0}, c10 = {0}, c20 = {0}, c01 = {0}, c11 = {0}, c21 = {0};
   v4 c02 = {0}, c12 = {0}, c22 = {0}, c03 = {0}, c13 = {0}, c23 = {0};
-  if (accumulate) {
-    c00 = LOAD(c), c10 = LOAD(c + 4), c20 = LOAD(c + 8);
-    c01 = LOAD(c + ldc), c11 = LOAD(c + ldc + 4), c21 = LOAD(c + ldc + 8);
-    c02 = LOAD(c + 2 * ldc), c12 = LOAD(c + 2 * ldc + 4), c22 = LOAD(c + 2 * ldc + 8);
-    c03 = LOAD(c + 3 * ldc), c13 = LOAD(c + 3 * ldc + 4), c23 = LOAD(c + 3 * ldc + 8);
-  }
   const double *p0 = a[0], *p1 = a[1], *p2 = a[2];
   for (size_t k = 0; k < count; k++, p0 += 4, p1 += 4, p2 += 4, b += 4) {
     const v4 a0 = LOAD(p0), a1 = LOAD(p1), a2 = LOAD(p2);
@@ -111,6 +108,12 @@ INLINE void block_12x4(const double *const a[STRIP], const double *b, size_t cou
     c02 += a0 * t, c12 += a1 * t, c22 += a2 * t;
     t = SPLAT(b[3]);
     c03 += a0 * t, c13 += a1 * t, c23 += a2 * t;
+  }
+  if (accumulate) {
+    c00 += LOAD(c), c10 += LOAD(c + 4), c20 += LOAD(c + 8);
+    c01 += LOAD(c + ldc), c11 += LOAD(c + ldc + 4), c21 += LOAD(c + ldc + 8);
+    c02 += LOAD(c + 2 * ldc), c12 += LOAD(c + 2 * ldc + 4), c22 += LOAD(c + 2 * ldc + 8);
+    c03 += LOAD(c + 3 * ldc), c13 += LOAD(c + 3 * ldc + 4), c23 += LOAD(c + 3 * ldc + 8);
   }
   STORE(c, c00), STORE(c + 4, c10), STORE(c + 8, c20);
   STORE(c + ldc, c01), STORE(c + ldc + 4, c11), STORE(c + ldc + 8, c21);
@@ -252,7 +255,7 @@ INLINE void exp_v4(v4 *value)
   q = q * (r * r) + r;
   q = q + 1.0;
   const v4 half = n * 0.5 + magic, rest = (n - (half - magic)) + magic;
-  const v4 scale1 = (v4)(((l4)half + 1023) << 52), scale2 = (v4)(((l4)rest + 1023) << 52);
+  const v4 scale1 = (v4)(((u4)half + 1023) << 52), scale2 = (v4)(((u4)rest + 1023) << 52);
   *value = q * scale1 * scale2;
 }
 
@@ -290,12 +293,16 @@ static double distance2_long_hand(const column *c, size_t i)
   const size_t d = c->a->d, row = c->i0 + i;
   const double *x = c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL;
   const double *z = c->b->panel + c->j / KE_PANEL * KE_PANEL * d + c->j % KE_PANEL;
-  double sum = 0.0;
-  for (size_t k = 0; k < d; k++) {
-    const double diff = x[k * KE_PANEL] - z[k * KE_PANEL];
-    sum += diff * diff;
+  double total = 0.0;
+  for (size_t k0 = 0; k0 < d; k0 += KC) {
+    double sum = 0.0;
+    for (size_t k = k0; k < d && k < k0 + KC; k++) {
+      const double diff = x[k * KE_PANEL] - z[k * KE_PANEL];
+      sum += diff * diff;
+    }
+    total += sum;
   }
-  return sum;
+  return total;
 }
 
 /* g <- exp(-scale (norm + other - 2 g)); an overflowing NaN stays one. */
@@ -336,10 +343,10 @@ static double largest(const double *x, size_t n)
   return best;
 }
 
-/* An expanded distance carries an error of about 4 eps (|x|^2 + |z|^2). Where scale times
- * that would show in the twelfth digit of a value that is not itself negligible, the
- * distance is taken from the differences instead. */
-#define SAFE_EXPONENT 500.0
+/* An expanded distance carries an error of a few eps (|x|^2 + |z|^2). Where scale times that
+ * would show in the twelfth digit of a value that is not itself negligible (exp(-746) is 0),
+ * the distance is taken from the differences instead. */
+#define SAFE_EXPONENT 250.0
 #define NEGLIGIBLE 746.0
 
 static void finish_rbf(const column *c)
@@ -359,15 +366,16 @@ static void finish_rbf(const column *c)
   ke_exp(c->g, c->g, c->m);
 }
 
-/* The square root magnifies the error of a small distance: d < 9e-4 scale (|x|^2 + |z|^2)
- * is where it would reach the twelfth digit. */
+/* The square root magnifies the error of a small distance: below 2e-3 scale (|x|^2 + |z|^2)
+ * it would reach the twelfth digit. A distance that cancels to zero is one of those. */
 static void finish_laplace(const column *c)
 {
   const double *norm = c->a->norm + c->i0, other = c->b->norm[c->j], scale = c->kernel->scale;
   for (size_t i = 0; i < c->m; i++) {
-    const double total = norm[i] + other, near = 9e-4 * scale * total;
+    const double total = norm[i] + other, near = 2e-3 * scale * total;
+    const double far = NEGLIGIBLE / scale;
     double d2 = total - 2.0 * c->g[i];
-    if (d2 != 0.0 && d2 < near * near)
+    if (d2 < near * near && d2 < far * far + 1e-12 * total)
       d2 = distance2_long_hand(c, i);
     c->g[i] = -scale * sqrt(d2 > 0.0 ? d2 : 0.0);
   }

@@ -72,8 +72,8 @@ void ke_pack(const double *x, size_t ldx, const double *shift, const double *wei
 void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to);
 
 /* Inner products of rows i0..i0+m of a with rows j0..j0+k of b into out (m x k, ldo).
- * i0 and j0 are multiples of KE_PANEL. Each entry is one running sum over the columns:
- * it does not depend on the tile, the threads or the BLAS. */
+ * i0 and j0 are multiples of KE_PANEL. Each entry is summed over the columns in one fixed
+ * order: it does not depend on the tile, the threads or the BLAS. */
 void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0, size_t k,
               double *out, size_t ldo);
 
