@@ -16,19 +16,33 @@ static size_t extent(size_t n, size_t start)
   return n - start < KE_TILE ? n - start : KE_TILE;
 }
 
+/* Tiles between two looks at an interrupt: some tens of milliseconds of work. */
+static size_t batch(size_t d, const ke_env *env)
+{
+  const size_t flops = KE_TILE * KE_TILE * (2 * d + 64), count = (size_t)500000000 / flops;
+  return count > (size_t)env->threads ? count : (size_t)env->threads;
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
 void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, double *out,
                    const ke_env *env)
 {
-  const size_t n = a->n;
+  const size_t n = a->n, step = batch(a->d, env);
   for (size_t j = 0; j < b->n; j += KE_TILE) {
-    ke_check(env);
     const size_t k = extent(b->n, j);
+    for (size_t first = 0; first < tiles(n); first += step) {
+      ke_check(env);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
 #endif
-    for (size_t t = 0; t < tiles(n); t++) {
-      const size_t i = t * KE_TILE;
-      ke_tile(kernel, a, i, extent(n, i), b, j, k, out + i + j * n, n);
+      for (size_t t = first; t < lesser(first + step, tiles(n)); t++) {
+        const size_t i = t * KE_TILE;
+        ke_tile(kernel, a, i, extent(n, i), b, j, k, out + i + j * n, n);
+      }
     }
   }
 }
@@ -48,19 +62,21 @@ static void mirror(const double *lower, double *upper, size_t m, size_t k, size_
 
 void ke_gram(const ke_kernel *kernel, const ke_rows *a, double *out, const ke_env *env)
 {
-  const size_t n = a->n;
+  const size_t n = a->n, step = batch(a->d, env);
   for (size_t j = 0; j < n; j += KE_TILE) {
-    ke_check(env);
     const size_t k = extent(n, j);
+    for (size_t first = j / KE_TILE; first < tiles(n); first += step) {
+      ke_check(env);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
 #endif
-    for (size_t t = j / KE_TILE; t < tiles(n); t++) {
-      const size_t i = t * KE_TILE, m = extent(n, i);
-      double *here = out + i + j * n;
-      ke_tile(kernel, a, i, m, a, j, k, here, n);
-      if (i > j)
-        mirror(here, out + j + i * n, m, k, n);
+      for (size_t t = first; t < lesser(first + step, tiles(n)); t++) {
+        const size_t i = t * KE_TILE, m = extent(n, i);
+        double *here = out + i + j * n;
+        ke_tile(kernel, a, i, m, a, j, k, here, n);
+        if (i > j)
+          mirror(here, out + j + i * n, m, k, n);
+      }
     }
   }
 }
