@@ -44,6 +44,7 @@ describe <- function(x) {
   if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
   if (is.matrix(x)) return(sprintf("a %d x %d %s matrix", nrow(x), ncol(x), typeof(x)))
   if (is.list(x)) return(sprintf("a list of length %d", length(x)))
+  if (is.array(x) && length(dim(x)) > 2L) return(paste("an array of dimension", paste(dim(x), collapse = " x ")))
   if (is.atomic(x) && length(x) == 1L) {
     return(if (is.character(x)) paste0("\"", x, "\"") else format(x, digits = 8))
   }
@@ -160,7 +161,7 @@ check_gram <- function(K, arg = "K") {
   }
   storage.mode(K) <- "double"
   gap <- asymmetry(K)
-  if (gap > 1e-8 * max(abs(K))) {
+  if (gap > 1e-8 * largest_absolute(K)) {
     abort("argument", "`", arg, "` must be symmetric: the largest difference between K[i, j] ",
           "and K[j, i] is ", format(gap, digits = 3), ". Use `(K + t(K)) / 2`.")
   }
@@ -173,3 +174,5 @@ all_finite <- function(x) {
 }
 
 asymmetry <- function(K) .Call(ffi_asymmetry, K)
+
+largest_absolute <- function(x) max(abs(range(x)))

@@ -29,7 +29,7 @@ NULL
 kernel_alignment <- function(K, y, target = c("balanced", "plain")) {
   target <- check_choice(target, "target", c("balanced", "plain"))
   data <- check_criterion(K, y)
-  norm <- sqrt(sum(data$K^2))
+  norm <- norm(data$K, "F")
   if (norm == 0) abort("data", "`K` is zero: its alignment is not defined.")
   values <- target_values(data$y, target)
   blocks <- class_sums(data$K, data$y)
@@ -45,7 +45,9 @@ kernel_separability <- function(K, y, eps = 0) {
   blocks <- class_sums(data$K, data$y)
   within_sum <- sum(diag(blocks) / tabulate(data$y))
   between <- within_sum - sum(blocks) / nrow(data$K)
-  within <- sum(diag(data$K)) - within_sum
+  trace <- sum(diag(data$K))
+  within <- trace - within_sum
+  if (within <= 1e-14 * trace) within <- 0 # what rounding leaves of identical rows
   if (within + eps <= 0) abort("data", "The within-class scatter is zero: give a positive `eps`.")
   between / (within + eps)
 }
@@ -57,9 +59,11 @@ kernel_hsic <- function(K, y) {
   n <- nrow(data$K)
   if (n < 2L) abort("data", "`K` must have at least two rows.")
   values <- target_values(data$y, "balanced")
-  centre <- function(x) x - rep(colMeans(x), each = nrow(x))
-  centred <- t(centre(t(centre(data$K))))
-  sum(class_sums(centred, data$y) * values) / (n - 1)^2
+  blocks <- class_sums(data$K, data$y)
+  share <- tabulate(data$y) / n
+  # sums of H K H over pairs of classes, from those of K alone
+  centred <- blocks - outer(share, colSums(blocks)) - outer(rowSums(blocks), share) + outer(share, share) * sum(blocks)
+  sum(centred * values) / (n - 1)^2
 }
 
 check_criterion <- function(K, y) {

@@ -9,22 +9,24 @@
 # ---- training data ---------------------------------------------------------------
 
 # The common start of every fit: matrix, rows dropped for NA, scaling. Returns the scaled
-# matrix `x`, the response `y` (rows matched), the blueprint, the scaling and `n`.
+# matrix `x`, the response `y` (rows matched), the blueprint, the scaling and `n`. Where the
+# user has no choice about missing values `na_action` is NULL: they fail.
 model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", terms = NULL) {
   check_flag(scale, "scale")
-  na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
+  if (!is.null(na_action)) na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
   design <- design_matrix(x)
   x <- design$x
   if (nrow(x) == 0L) abort("data", "`x` has no rows.")
   if (ncol(x) == 0L) abort("data", "`x` has no columns.")
   check_duplicated_names(colnames(x))
-  if (!is.null(y)) check_response_length(y, nrow(x))
+  check_response(y, nrow(x))
   kept <- complete_rows(x, y, na_action)
   if (!is.null(kept)) {
     x <- x[kept, , drop = FALSE]
     y <- if (is.matrix(y)) y[kept, , drop = FALSE] else y[kept]
   }
   check_finite_columns(x)
+  check_finite_response(y)
   design$input$terms <- terms
   scaling <- fit_scaling(x, scale)
   list(x = apply_scaling(x, scaling), y = y, input = design$input, scaling = scaling, n = nrow(x))
@@ -36,9 +38,11 @@ design_matrix <- function(x, arg = "x") {
     return(design_from_frame(x, arg))
   }
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
-    remedy <- if (isS4(x)) " Convert it with `as.matrix()`."
-      else if (is.atomic(x) && is.null(dim(x)) && is.numeric(x)) " One column? Use `matrix(x)` or `data.frame(x)`."
-      else ""
+    remedy <- if (isS4(x)) {
+      " Convert it with `as.matrix()`."
+    } else if (is.numeric(x) && is.null(dim(x))) {
+      " One column? Use `matrix(x)` or `data.frame(x)`."
+    }
     abort("argument", "`", arg, "` must be a numeric matrix or a data frame, not ", describe(x), ".", remedy)
   }
   if (is.object(x)) x <- unclass(x)
@@ -48,39 +52,69 @@ design_matrix <- function(x, arg = "x") {
 
 design_from_frame <- function(data, arg) {
   levels <- lapply(data, variable_levels)
-  parts <- Map(expand_variable, data, names(data), levels, MoreArgs = list(arg = arg))
-  widths <- vapply(parts, ncol, 0L)
-  x <- matrix(as.double(unlist(parts, use.names = FALSE)), nrow(data), sum(widths))
-  columns <- unlist(lapply(parts, colnames), use.names = FALSE)
+  values <- as.list(data)
+  columns <- column_names(values, names(data), levels)
+  x <- expand_variables(values, names(data), levels, nrow(data), arg)
   dimnames(x) <- list(frame_row_names(data), columns)
   list(x = x, input = list(columns = columns, width = ncol(x), variables = names(data), levels = levels))
 }
 
+# A factor `V1` with level "0" beside a column `V10` would make two columns of one name: then
+# the level is set off, as `V1=0`.
+column_names <- function(values, names, levels) {
+  all_names <- function(sep) {
+    unlist(Map(variable_columns, values, names, levels, sep), use.names = FALSE)
+  }
+  plain <- all_names("")
+  if (anyDuplicated(plain)) all_names("=") else plain
+}
+
+variable_columns <- function(v, name, levels, sep) {
+  if (length(levels)) return(paste0(name, sep, levels))
+  if (is.matrix(v) && !is.null(colnames(v))) return(paste0(name, sep, colnames(v)))
+  if (is.matrix(v) && ncol(v) != 1L) return(paste0(name, sep, seq_len(ncol(v))))
+  name
+}
+
+variable_width <- function(v, levels) {
+  if (!is.null(levels)) max(length(levels), 1L) else if (is.matrix(v)) ncol(v) else 1L
+}
+
+# The numeric matrix of a list of variables, n rows each, filled column by column.
+expand_variables <- function(values, names, levels, n, arg) {
+  width <- as.double(unlist(Map(variable_width, values, levels)))
+  check_memory(n, sum(width), "Does a text column hold a different value in each row? Leave it out.")
+  x <- matrix(0, n, sum(width))
+  for (i in seq_along(values)) {
+    at <- sum(width[seq_len(i - 1L)]) + seq_len(width[i])
+    x[, at] <- expand_variable(values[[i]], names[i], levels[[i]], arg)
+  }
+  x
+}
+
+# Row names other than 1, 2, ...: those carry no information, and not every route makes them.
 frame_row_names <- function(data) {
-  if (.row_names_info(data) > 0L) row.names(data) # automatic ones carry no information
+  plain <- .row_names_info(data) <= 0L || identical(attr(data, "row.names"), seq_len(nrow(data)))
+  if (!plain) row.names(data)
 }
 
 variable_levels <- function(v) {
   if (is.character(v)) v <- factor(v)
-  if (is.factor(v)) levels(droplevels(v))
+  if (is.factor(v)) setdiff(levels(droplevels(v)), NA)
 }
 
-# One variable as numeric columns: itself, or an indicator for each of `levels`.
+# One variable as numbers: itself, or an indicator for each of `levels`. A row without a level
+# is NA in all of them.
 expand_variable <- function(v, name, levels, arg) {
   if (!is.null(levels)) {
-    out <- outer(as.character(v), levels, `==`) + 0
-    colnames(out) <- paste0(name, levels)
-    return(out)
+    if (!length(levels)) return(rep(NA_real_, length(v)))
+    return(outer(as.character(v), levels, `==`) + 0)
   }
-  if (!(is.numeric(v) || is.logical(v)) || (is.object(v) && !inherits(v, c("AsIs", "integer64", "scale", "poly")))) {
+  if (!(is.numeric(v) || is.logical(v)) || inherits(v, "integer64")) {
     abort("argument", "Column `", name, "` of `", arg, "` must be numeric, logical, a factor or character, not ",
-          describe(v), ".", if (inherits(v, c("Date", "POSIXt", "difftime"))) " Convert it with `as.numeric()`.")
+          describe(v), ".", if (inherits(v, c("Date", "POSIXt", "difftime", "integer64"))) " Convert it with `as.numeric()`.")
   }
-  if (is.matrix(v)) {
-    suffix <- if (is.null(colnames(v))) seq_len(ncol(v)) else colnames(v)
-    return(matrix(as.double(v), nrow(v), dimnames = list(NULL, paste0(name, suffix))))
-  }
-  matrix(as.double(v), dimnames = list(NULL, name))
+  as.double(v)
 }
 
 check_duplicated_names <- function(names) {
@@ -101,27 +135,58 @@ backticked <- function(names, most = 5L) {
 
 # NULL when all rows stay, else the rows kept.
 complete_rows <- function(x, y, na_action) {
-  y_missing <- if (is.null(y)) FALSE else if (is.matrix(y)) rowSums(is.na(y)) > 0 else is.na(y) & !is.nan_safe(y)
-  if (!anyNA(x) && !any(y_missing)) return(NULL)
-  missing <- is.na(x) & !is.nan(x)
+  if (!anyNA(x) && !anyNA(y)) return(NULL)
+  missing <- is_missing(x)
+  y_missing <- is_missing(y)
+  if (is.matrix(y_missing)) y_missing <- rowSums(y_missing) > 0
   if (!any(missing) && !any(y_missing)) return(NULL)
-  if (na_action == "fail") fail_missing(missing, y_missing)
-  kept <- which(rowSums(missing) == 0 & !y_missing)
-  inform(nrow(x) - length(kept), " of ", nrow(x), " rows with missing values omitted.")
-  if (!length(kept)) abort("missing_values", "No row of `x` is without missing values.")
-  kept
+  if (!identical(na_action, "omit")) {
+    fail_missing(missing, y_missing, remedy = if (!is.null(na_action)) ", or use `na_action = \"omit\"`")
+  }
+  gone <- rowSums(missing) > 0
+  if (any(y_missing)) gone <- gone | y_missing
+  if (all(gone)) abort("missing_values", "Every row of `x` has missing values.")
+  inform(sum(gone), " of ", nrow(x), " rows with missing values omitted.")
+  which(!gone)
 }
 
-is.nan_safe <- function(y) if (is.numeric(y)) is.nan(y) else FALSE
+# NA but not NaN, which has an error of its own.
+is_missing <- function(x) if (is.double(x)) is.na(x) & !is.nan(x) else is.na(x)
 
-fail_missing <- function(missing, y_missing) {
+fail_missing <- function(missing, y_missing = FALSE, arg = "x", remedy = NULL) {
   counts <- colSums(missing)
   bad <- which(counts > 0)
-  labels <- if (is.null(colnames(missing))) paste0("column ", bad) else paste0("`", colnames(missing)[bad], "`")
-  text <- c(paste0(labels, " (", counts[bad], ")"), if (any(y_missing)) paste0("`y` (", sum(y_missing), ")"))
-  if (length(text) > 6L) text <- c(text[1:5], paste(length(text) - 5L, "more"))
-  abort("missing_values", "Missing values in ", paste(text, collapse = ", "),
-        ". Remove or impute them, or use `na_action = \"omit\"`.")
+  labels <- paste0(column_labels(missing, bad), " (", counts[bad], ")")
+  if (length(labels) > 5L) labels <- c(labels[1:5], paste(length(labels) - 5L, "more"))
+  abort("missing_values", paste(c(
+    if (length(bad)) paste0("`", arg, "` has missing values in ", paste(labels, collapse = ", ")),
+    if (any(y_missing)) paste0("`y` has missing values (", sum(y_missing), ")")
+  ), collapse = " and "), ". Remove or impute them", remedy, ".")
+}
+
+column_labels <- function(x, at) {
+  if (is.null(colnames(x))) paste("column", at) else paste0("`", colnames(x)[at], "`")
+}
+
+# What a response may be: anything with a value per row that NA can be looked for in.
+check_response <- function(y, n) {
+  if (is.null(y)) return(invisible())
+  if (is.data.frame(y) || !(is.atomic(y) || is.factor(y)) || length(dim(y)) > 2L) {
+    must_be("y", "a vector, a factor or a matrix with a value per row of `x`", y)
+  }
+  check_response_length(y, n)
+}
+
+check_finite_response <- function(y) {
+  if (!is.numeric(y) || all_finite(y)) return(invisible())
+  abort("not_finite", "`y` has ", nonfinite_words(sum(is.nan(y)), sum(is.infinite(y))),
+        " values. Remove or replace them.")
+}
+
+nonfinite_words <- function(nan, inf) {
+  count <- c(`NaN` = nan, infinite = inf)
+  count <- count[count > 0]
+  paste0(names(count), " (", count, ")", collapse = " and ")
 }
 
 check_finite_columns <- function(x, arg = "x") {
@@ -130,10 +195,9 @@ check_finite_columns <- function(x, arg = "x") {
   inf <- colSums(is.infinite(x))
   bad <- which(nan + inf > 0)
   if (!length(bad)) return(invisible())
-  labels <- if (is.null(colnames(x))) paste("column", bad) else paste0("`", colnames(x)[bad], "`")
-  what <- c(if (any(nan > 0)) paste(sum(nan), "NaN"), if (any(inf > 0)) paste(sum(inf), "infinite"))
-  abort("not_finite", "`", arg, "` has ", paste(what, collapse = " and "), " values, in ",
-        paste(utils::head(labels, 5L), collapse = ", "), ". Kernels need finite numbers: remove or replace them.")
+  abort("not_finite", "`", arg, "` has ", nonfinite_words(sum(nan), sum(inf)), " values, in ",
+        paste(utils::head(column_labels(x, bad), 5L), collapse = ", "),
+        ". Kernels need finite numbers: remove or replace them.")
 }
 
 # ---- scaling --------------------------------------------------------------------
@@ -158,8 +222,9 @@ apply_scaling <- function(x, scaling) {
 # Predictors as a data frame, response, and terms stripped of their environment (a model
 # must not carry the caller's workspace along).
 formula_data <- function(formula, data, response = TRUE) {
-  if (missing(data) || is.null(data)) data <- environment(formula)
-  if (!is.data.frame(data) && !is.environment(data) && !is.list(data)) must_be("data", "a data frame", data)
+  if (missing(data)) data <- NULL
+  if (!inherits(formula, "formula")) must_be("formula", "a formula such as `y ~ .`", formula)
+  if (!(is.null(data) || is.data.frame(data) || is.environment(data))) must_be("data", "a data frame", data)
   if (response && length(formula) < 3L) {
     abort("formula", "`formula` must have a response on its left-hand side, such as `y ~ .`.")
   }
@@ -167,27 +232,69 @@ formula_data <- function(formula, data, response = TRUE) {
     abort("formula", "`formula` must not have a response here: write `~ .` or `~ a + b`.")
   }
   if (is.data.frame(data)) check_variables(formula, data, "data")
-  frame <- stats::model.frame(formula, data, na.action = stats::na.pass)
+  formula <- simple_formula(formula, data)
+  frame <- model_frame(formula, data)
   terms <- attr(frame, "terms")
-  check_terms(terms)
   at <- attr(terms, "response")
   x <- if (at) frame[-at] else frame
   if (!ncol(x)) abort("formula", "`formula` names no predictor.")
   attr(x, "terms") <- NULL
-  attr(terms, ".Environment") <- NULL
-  list(x = x, y = if (at) frame[[at]], terms = terms)
+  list(x = x, y = if (at) frame[[at]], terms = portable_terms(terms, c(names(data), names(frame))))
 }
 
-check_variables <- function(formula, data, arg, where = parent.frame()) {
-  unknown <- setdiff(all.vars(formula), c(names(data), "."))
-  scope <- environment(formula)
-  if (is.null(scope)) scope <- globalenv()
-  unknown <- unknown[!vapply(unknown, exists, NA, envir = scope, mode = "numeric")]
-  if (length(unknown)) {
-    near <- unlist(lapply(unknown, function(u) names(data)[agrepl(u, names(data), max.distance = 0.3)]))
-    abort("columns", backticked(unknown), if (length(unknown) > 1L) " are not columns of `" else " is not a column of `",
-          arg, "`.", if (length(near)) paste0(" Did you mean ", backticked(unique(near)), "?"))
+# `.` spelt out and what is subtracted gone: model.frame() would keep the latter as a column.
+simple_formula <- function(formula, data) {
+  if (!is.data.frame(data)) {
+    if ("." %in% all.vars(formula)) abort("formula", "`formula` has a `.`, which needs `data` to be a data frame.")
+    data <- NULL
   }
+  terms <- tryCatch(
+    stats::terms(formula, data = data, simplify = TRUE),
+    error = function(e) abort("formula", "`formula` cannot be read: ", conditionMessage(e), ".")
+  )
+  check_terms(terms)
+  stats::formula(terms)
+}
+
+model_frame <- function(formula, data, arg = "data") {
+  tryCatch(
+    stats::model.frame(formula, data, na.action = stats::na.pass),
+    error = function(e) {
+      abort("formula", "`formula` cannot be worked out on `", arg, "`: ", conditionMessage(e), ".")
+    }
+  )
+}
+
+# Terms without an environment. Single values taken from there, such as the degree in
+# `poly(x, degree)`, are written into the terms, so that new data need not bring them.
+portable_terms <- function(terms, columns) {
+  scope <- attr(terms, ".Environment")
+  for (name in setdiff(all.vars(attr(terms, "predvars")), columns)) {
+    value <- get0(name, scope, mode = "any")
+    if (is.atomic(value) && length(value) == 1L) {
+      attr(terms, "predvars") <- do.call(
+        substitute, list(attr(terms, "predvars"), stats::setNames(list(value), name))
+      )
+    }
+  }
+  attr(terms, ".Environment") <- NULL
+  terms
+}
+
+# A name that is neither a column nor a variable the user can see is most likely misspelt.
+check_variables <- function(formula, data, arg) {
+  unknown <- setdiff(all.vars(formula), c(names(data), "."))
+  visible <- function(name) !is.null(get0(name, environment(formula))) && !is.function(get(name, environment(formula)))
+  unknown <- unknown[!vapply(unknown, visible, NA)]
+  if (!length(unknown)) return(invisible())
+  near <- unique(unlist(lapply(unknown, nearest_name, names(data))))
+  abort("columns", backticked(unknown), if (length(unknown) > 1L) " are not columns of `" else " is not a column of `",
+        arg, "`.", if (length(near)) paste0(" Did you mean ", backticked(near), "?"))
+}
+
+nearest_name <- function(name, names) {
+  edits <- as.vector(utils::adist(name, names, ignore.case = TRUE))
+  names[edits == min(edits) & edits <= nchar(name) / 3]
 }
 
 check_terms <- function(terms) {
@@ -203,86 +310,110 @@ check_terms <- function(terms) {
 # The numeric, scaled matrix of new rows, with `complete` telling which rows have no NA.
 new_matrix <- function(newdata, input, scaling) {
   if (!is.null(input$terms)) newdata <- frame_from_terms(input$terms, newdata)
-  x <- if (is.data.frame(newdata)) match_frame(newdata, input) else match_matrix(newdata, input)
-  complete <- !is.na(rowSums(x))
-  if (any(is.infinite(x))) check_finite_columns(replace(x, is.nan(x), 0), "newdata")
-  if (!all(complete)) complete <- rowSums(is.na(x)) == 0
+  x <- match_columns(newdata, input)
+  complete <- unname(!is.na(rowSums(x)))
+  if (!all(complete)) complete <- unname(rowSums(is.na(x)) == 0)
+  if (!all_finite(x)) check_finite_columns(replace(x, is.nan(x), 0), "newdata")
   list(x = apply_scaling(x, scaling), complete = complete)
 }
 
+# Nothing is looked up outside `newdata`: a variable of the workspace that happens to have the
+# name of a missing column must not stand in for it.
 frame_from_terms <- function(terms, newdata) {
   terms <- stats::delete.response(terms)
   if (is.matrix(newdata) && !is.null(colnames(newdata))) newdata <- as.data.frame(newdata)
   if (!is.data.frame(newdata)) must_be("newdata", "a data frame", newdata)
+  check_columns(all.vars(attr(terms, "predvars")), names(newdata), "newdata")
+  if (nrow(newdata) == 0L) return(empty_frame(terms))
   attr(terms, ".Environment") <- globalenv()
-  missing <- setdiff(all.vars(terms), names(newdata))
-  missing <- missing[!vapply(missing, exists, NA, envir = globalenv(), mode = "numeric")]
-  if (length(missing)) fail_missing_columns(missing)
-  stats::model.frame(terms, newdata, na.action = stats::na.pass)
+  model_frame(terms, newdata, "newdata")
 }
 
-fail_missing_columns <- function(missing) {
-  abort("columns", "`newdata` lacks ", if (length(missing) > 1L) "columns " else "column ", backticked(missing), ".")
+# Some functions cannot be evaluated on no rows.
+empty_frame <- function(terms) {
+  variables <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "", backtick = FALSE)
+  as.data.frame(stats::setNames(rep(list(numeric()), length(variables)), variables), optional = TRUE)
 }
 
-match_frame <- function(newdata, input) {
-  if (is.null(input$variables)) { # trained on a matrix
-    if (is.null(input$columns)) {
-      abort("columns", "`newdata` must be a matrix without column names, like the training data, or refit with names.")
-    }
-    missing <- setdiff(input$columns, names(newdata))
-    if (length(missing)) fail_missing_columns(missing)
-    return(design_from_frame(newdata[input$columns], "newdata")$x)
+# Each of `needed` is there, once.
+check_columns <- function(needed, names, arg) {
+  missing <- setdiff(needed, names)
+  if (length(missing)) {
+    abort("columns", "`", arg, "` lacks ", if (length(missing) > 1L) "columns " else "column ", backticked(missing), ".")
   }
-  missing <- setdiff(input$variables, names(newdata))
-  if (length(missing)) fail_missing_columns(missing)
-  parts <- lapply(input$variables, function(v) expand_new(newdata[[v]], v, input$levels[[v]]))
-  x <- matrix(as.double(unlist(parts, use.names = FALSE)), nrow(newdata), dimnames = list(frame_row_names(newdata), NULL))
-  if (ncol(x) != input$width) abort("columns", "`newdata` gives ", ncol(x), " columns where the model has ", input$width, ".")
-  colnames(x) <- input$columns
+  twice <- intersect(needed, names[duplicated(names)])
+  if (length(twice)) abort("columns", "`", arg, "` has column ", backticked(twice), " more than once.")
+}
+
+# What new rows are matched with, in the user's words.
+other_side <- function(arg) if (arg == "z") "`x`" else "the training data"
+
+match_columns <- function(newdata, input, arg = "newdata") {
+  if (is.data.frame(newdata)) match_frame(newdata, input, arg) else match_matrix(newdata, input, arg)
+}
+
+match_frame <- function(newdata, input, arg = "newdata") {
+  variables <- if (is.null(input$variables)) input$columns else input$variables
+  if (is.null(variables)) {
+    abort("columns", "Columns are matched by name, and ", other_side(arg), " has no names: `", arg,
+          "` must be a matrix without names too. Name both sides or neither.")
+  }
+  check_columns(variables, names(newdata), arg)
+  names <- list(frame_row_names(newdata), input$columns)
+  if (nrow(newdata) == 0L) return(matrix(0, 0L, input$width, dimnames = list(NULL, input$columns)))
+  values <- lapply(variables, function(v) newdata[[v]])
+  levels <- lapply(variables, function(v) input$levels[[v]])
+  for (i in seq_along(variables)) check_new_variable(values[[i]], variables[i], levels[[i]], arg)
+  x <- expand_variables(values, variables, levels, nrow(newdata), arg)
+  if (ncol(x) != input$width) {
+    abort("columns", "`", arg, "` gives ", ncol(x), " columns where the model has ", input$width, ".")
+  }
+  dimnames(x) <- names
   x
 }
 
-
-expand_new <- function(v, name, levels) {
+check_new_variable <- function(v, name, levels, arg) {
   if (is.null(levels)) {
-    if (is.factor(v) || is.character(v)) must_be(paste0("newdata$", name), "numeric, as in the training data", v)
-    return(expand_variable(v, name, NULL, "newdata"))
+    if (is.factor(v) || is.character(v)) must_be(paste0(arg, "$", name), "numeric, as in the training data", v)
+    return(invisible())
   }
   unknown <- setdiff(unique(as.character(v)), c(levels, NA))
   if (length(unknown)) {
-    abort("levels", "Column `", name, "` of `newdata` has levels unknown to the model: ",
+    abort("levels", "Column `", name, "` of `", arg, "` has levels unknown to the model: ",
           paste0("\"", utils::head(unknown, 5L), "\"", collapse = ", "), ".")
   }
-  expand_variable(v, name, levels, "newdata")
 }
 
-match_matrix <- function(newdata, input) {
-  x <- design_matrix(newdata, "newdata")$x
+match_matrix <- function(newdata, input, arg = "newdata") {
+  x <- design_matrix(newdata, arg)$x
   if (is.null(input$columns) && is.null(colnames(x))) {
     if (ncol(x) != input$width) {
-      abort("columns", "`newdata` must have ", input$width, " columns like the training data, not ", ncol(x), ".")
+      abort("columns", "`", arg, "` must have ", input$width, " columns like ", other_side(arg), ", not ", ncol(x), ".")
     }
     return(x)
   }
   if (is.null(colnames(x)) || is.null(input$columns)) {
-    abort("columns", "Columns are matched by name: ", if (is.null(input$columns)) "the training data" else "`newdata`",
+    abort("columns", "Columns are matched by name: ",
+          if (is.null(input$columns)) other_side(arg) else paste0("`", arg, "`"),
           " has none. Name both sides or neither.")
   }
-  missing <- setdiff(input$columns, colnames(x))
-  if (length(missing)) fail_missing_columns(missing)
+  check_columns(input$columns, colnames(x), arg)
   if (identical(input$columns, colnames(x))) x else x[, input$columns, drop = FALSE]
 }
 
-# Spread rows computed for complete cases over all rows, NA elsewhere.
+# Spread rows computed for complete cases over all rows, NA elsewhere. Names stay with their
+# rows; a row without a value has none.
 fill_rows <- function(value, complete) {
   if (all(complete)) return(value)
+  from <- rep(NA_integer_, length(complete))
+  from[complete] <- seq_len(sum(complete))
+  named <- function(names) if (!is.null(names)) ifelse(is.na(from), "", names[from])
   if (is.matrix(value)) {
-    out <- value[rep(NA_integer_, length(complete)), , drop = FALSE]
-    out[complete, ] <- value
-    return(out)
+    out <- value[from, , drop = FALSE]
+    rownames(out) <- named(rownames(value))
+  } else {
+    out <- value[from]
+    names(out) <- named(names(value))
   }
-  out <- value[rep(NA_integer_, length(complete))]
-  out[complete] <- value
   out
 }

@@ -17,7 +17,7 @@
 #' @export
 gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernelect.threads", 1L)) {
   threads <- check_threads(threads)
-  data <- model_data(x, scale = FALSE)
+  data <- model_data(x, scale = FALSE, na_action = NULL)
   x <- data$x
   kernel <- resolve_kernel(kernel, x)
   if (is.null(z)) return(named_gram(gram_matrix(x, kernel, NULL, threads), x, x))
@@ -26,9 +26,10 @@ gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernel
 }
 
 new_matrix_for_gram <- function(z, input) {
-  z <- if (is.data.frame(z)) match_frame(z, input) else match_matrix(z, input)
+  z <- match_columns(z, input, "z")
   if (!nrow(z)) abort("data", "`z` has no rows.")
-  if (anyNA(z)) fail_missing(is.na(z), FALSE)
+  missing <- if (anyNA(z)) is_missing(z) else FALSE
+  if (any(missing)) fail_missing(missing, arg = "z")
   check_finite_columns(z, "z")
   z
 }
@@ -48,7 +49,7 @@ gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(ke
 }
 
 fail_overflow <- function() {
-  abort("not_finite", "Kernel values overflow: the data in `x` are too large. Use `scale = TRUE`, or divide them by a constant.")
+  abort("not_finite", "Kernel values overflow: the data in `x` are too large. Standardise them, or divide them by a constant.")
 }
 
 # What a user's function returns is not taken on trust.
@@ -64,17 +65,21 @@ function_gram <- function(kernel, x, z = NULL) {
   if (!all_finite(K)) abort("not_finite", "The kernel function returned missing or infinite values.")
   storage.mode(K) <- "double"
   dimnames(K) <- NULL
-  if (symmetric) K <- (K + t(K)) / 2
-  K
+  if (!symmetric) return(K)
+  if (asymmetry(K) > 1e-8 * largest_absolute(K)) {
+    abort("kernel", "The kernel function must be symmetric: f(x, x) is not a symmetric matrix.")
+  }
+  (K + t(K)) / 2
 }
 
-check_memory <- function(rows, columns) {
+check_memory <- function(rows, columns,
+                         remedy = "Use `kernel_basis()` and models on a basis, which never form it, or fewer rows.") {
   bytes <- 8 * as.double(rows) * as.double(columns)
   limit <- .Call(ffi_memory_limit)
   if (bytes > limit) {
-    abort("memory", "A ", format(rows, big.mark = ","), " x ", format(columns, big.mark = ","),
-          " matrix needs ", format_bytes(bytes), " and this machine has ", format_bytes(limit),
-          ". Use `kernel_basis()` and models on a basis, which never form it, or fewer rows.")
+    abort("memory", "A ", format(rows, big.mark = ",", scientific = FALSE), " x ",
+          format(columns, big.mark = ",", scientific = FALSE), " matrix needs ", format_bytes(bytes),
+          " and this machine has ", format_bytes(limit), ". ", remedy)
   }
 }
 

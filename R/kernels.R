@@ -27,8 +27,8 @@
 #' @param weights scale factors w, one per column, giving k(w o x, w o z). Named weights are
 #'   matched to columns by name.
 #' @param degree a positive whole number.
-#' @param scale,offset numbers; for the polynomial kernel neither may be negative and `scale`
-#'   must be positive.
+#' @param scale,offset numbers; for the polynomial kernel `scale` must be positive, and with a
+#'   negative `offset` it is not positive semi-definite.
 #' @param f a function of two matrices `x` and `z` that returns the `nrow(x)` by `nrow(z)`
 #'   matrix of kernel values.
 #' @returns An object of class `"kernelect_kernel"`: a list with `type`, the parameters named as
@@ -59,19 +59,30 @@ check_weights <- function(weights) {
 #' @rdname kernels
 #' @export
 rbf_kernel <- function(sigma = "mean", gamma = NULL, width = NULL, weights = NULL) {
-  given <- c(sigma = !missing(sigma), gamma = !is.null(gamma), width = !is.null(width))
+  others <- c(gamma = !is.null(gamma), width = !is.null(width))
+  given <- c(sigma = !missing(sigma) && !(is.null(sigma) && any(others)), others)
   if (sum(given) > 1L) {
     abort("argument", "Give one of `sigma`, `gamma` and `width`, not ",
           paste0("`", names(given)[given], "`", collapse = " and "), " together.")
   }
-  if (given["gamma"]) sigma <- sqrt(1 / (2 * check_number(gamma, "gamma", above = 0)))
-  if (given["width"]) sigma <- sqrt(check_number(width, "width", above = 0) / 2)
-  sigma <- check_sigma(sigma)
-  if (is.character(sigma)) return(new_kernel("rbf", sigma = sigma, weights = weights))
-  if (!given["gamma"]) gamma <- if (given["width"]) 1 / width else 1 / (2 * sigma^2)
-  if (!given["width"]) width <- 1 / gamma
-  if (!is.finite(gamma) || gamma == 0) must_be("sigma", "a number whose square is neither 0 nor infinite", sigma)
-  new_kernel("rbf", sigma = sigma, gamma = as.double(gamma), width = as.double(width), weights = weights)
+  if (!any(others)) {
+    sigma <- check_sigma(sigma)
+    if (is.character(sigma)) return(new_kernel("rbf", sigma = sigma, weights = weights))
+    gamma <- 1 / (2 * sigma^2)
+  } else if (others["gamma"]) {
+    gamma <- check_number(gamma, "gamma", above = 0)
+  } else {
+    width <- check_number(width, "width", above = 0)
+    gamma <- 1 / width
+  }
+  # all three stay as they were given, and none may be beyond what a double holds
+  if (is.null(width)) width <- 1 / gamma
+  if (any(others)) sigma <- sqrt(width / 2)
+  if (!all(is.finite(c(gamma, width))) || min(gamma, width) == 0) {
+    arg <- names(given)[given]
+    must_be(arg, "neither extremely small nor extremely large", c(sigma = sigma, gamma = gamma, width = width)[[arg]])
+  }
+  new_kernel("rbf", sigma = sigma, gamma = gamma, width = width, weights = weights)
 }
 
 check_sigma <- function(sigma) {
@@ -138,7 +149,7 @@ as_kernel <- function(x) {
     polykernel = polynomial_kernel(degree = par$degree, scale = par$scale, offset = par$offset),
     tanhkernel = sigmoid_kernel(scale = par$scale, offset = par$offset),
     splinekernel = spline_kernel(),
-    must_be("kernel", "a kernel such as `rbf_kernel()`", x)
+    must_be("kernel", paste0("a kernel such as `rbf_kernel()`", if (is.function(x)) " or `function_kernel(f)`"), x)
   )
 }
 
@@ -192,7 +203,9 @@ resolve_kernel <- function(kernel, x) {
   spread <- if (kernel$sigma == "mean") mean_spread(x, kernel$weights) else median_distance(x, kernel$weights)
   if (!is.finite(spread) || spread <= 0) {
     abort("data", "`sigma = \"", kernel$sigma, "\"` cannot be worked out: ",
-          if (is.finite(spread)) "all rows are (nearly) identical" else "distances overflow",
+          if (!is.finite(spread)) "distances overflow"
+          else if (kernel$sigma == "mean") "all rows are (nearly) identical"
+          else "most rows are identical",
           ". Give `sigma` as a number.")
   }
   with_sigma(kernel, spread * (if (is.null(kernel$factor)) 1 else kernel$factor))

@@ -175,9 +175,9 @@ SEXP ffi_column_sd(SEXP x, SEXP center)
       drift += diff;
     }
     const double left = n > 1 ? (sum - drift * drift / (double)n) / (double)(n - 1) : 0.0;
-    /* a constant column leaves only what the rounding of its mean put there */
-    const double noise = 4.0 * DBL_EPSILON * fabs(mean[k]);
-    REAL(out)[k] = left > noise * noise ? sqrt(left) : 0.0;
+    const double sd = sqrt(left < 0.0 ? 0.0 : left);
+    /* a constant column leaves only what the rounding of its mean put there; overflow stays */
+    REAL(out)[k] = sd <= 4.0 * DBL_EPSILON * fabs(mean[k]) ? 0.0 : sd;
   }
   UNPROTECT(1);
   return out;
