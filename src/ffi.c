@@ -5,6 +5,8 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #endif
 
@@ -134,7 +136,7 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
 SEXP ffi_memory_limit(void)
 {
   double bytes = R_PosInf;
-#if defined(__linux__) && defined(_SC_PHYS_PAGES)
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGE_SIZE)
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
   if (pages > 0 && size > 0)
     bytes = (double)pages * (double)size;

@@ -1,0 +1,119 @@
+/* gram.c: whole matrices are their tiles, exactly symmetric, on any number of threads. */
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ke_kernel kernels[] = {
+    {KE_LINEAR, 0.0, 0.0, 0.0},     {KE_RBF, 0.3, 0.0, 0.0},      {KE_RBF, 400.0, 0.0, 0.0},
+    {KE_LAPLACE, 0.7, 0.0, 0.0},    {KE_POLYNOMIAL, 0.5, 1.0, 3.0},
+    {KE_SIGMOID, 0.2, -0.1, 0.0},   {KE_SPLINE, 0.0, 0.0, 0.0}};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static ke_rows random_rows(size_t n, size_t d, uint64_t state)
+{
+  double *x = malloc((n * d + 1) * sizeof *x);
+  for (size_t i = 0; i < n * d; i++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    x[i] = (double)(state >> 11) * 0x1p-53 * 2.0 - 1.0;
+  }
+  ke_rows rows = {n, d, NULL, NULL};
+  rows.panel = malloc((ke_panel_size(n, d) + 1) * sizeof(double));
+  rows.norm = malloc((ke_padded(n) + 1) * sizeof(double));
+  ke_pack(x, n, NULL, NULL, &rows);
+  free(x);
+  return rows;
+}
+
+static void release(ke_rows *rows)
+{
+  free(rows->panel);
+  free(rows->norm);
+}
+
+static ke_env with_threads(int threads)
+{
+  ke_env env = {0};
+  env.threads = threads;
+  return env;
+}
+
+/* K(a, a) and K(a, b) against one ke_tile over everything. */
+static int matrices_are_tiles(const ke_kernel *kernel, size_t n, size_t m, size_t d, int threads)
+{
+  const ke_env env = with_threads(threads);
+  ke_rows a = random_rows(n, d, n), b = random_rows(m, d, m + 1000);
+  const size_t larger = n > m ? n : m;
+  double *fast = malloc(n * larger * sizeof *fast), *slow = malloc(n * larger * sizeof *slow);
+  ke_gram(kernel, &a, fast, &env);
+  ke_tile(kernel, &a, 0, n, &a, 0, n, slow, n);
+  int same = memcmp(fast, slow, n * n * sizeof *fast) == 0;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < i; j++)
+      same = same && fast[i + j * n] == fast[j + i * n];
+  ke_gram_cross(kernel, &a, &b, fast, &env);
+  ke_tile(kernel, &a, 0, n, &b, 0, m, slow, n);
+  same = same && memcmp(fast, slow, n * m * sizeof *fast) == 0;
+  release(&a);
+  release(&b);
+  free(fast);
+  free(slow);
+  return same;
+}
+
+static void whole_matrices_are_their_tiles(void)
+{
+  const size_t sizes[] = {1, 2, 5, 239, 240, 241, 250, 485};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (size_t q = 0; q < KERNELS; q++)
+      mu_assert(matrices_are_tiles(&kernels[q], sizes[s], sizes[7 - s], 3, 1));
+}
+
+static void many_columns_come_in_pieces(void)
+{
+  for (size_t q = 0; q < KERNELS; q++) {
+    mu_assert(matrices_are_tiles(&kernels[q], 245, 13, 257, 1));
+    mu_assert(matrices_are_tiles(&kernels[q], 7, 242, 600, 1));
+  }
+}
+
+static void threads_do_not_change_a_bit(void)
+{
+  for (size_t q = 0; q < KERNELS; q++)
+    mu_assert(matrices_are_tiles(&kernels[q], 491, 300, 5, 2));
+}
+
+static void count_checks(void *data)
+{
+  ++*(int *)data;
+}
+
+/* Wide data mean more work a tile, so more looks at the interrupt. */
+static void interrupts_are_looked_for(void)
+{
+  int narrow = 0, wide = 0;
+  ke_env env = with_threads(1);
+  env.check = count_checks;
+  env.data = &narrow;
+  ke_rows a = random_rows(500, 2, 1), b = random_rows(500, 6000, 1);
+  double *out = malloc(500 * 500 * sizeof *out);
+  ke_gram(&kernels[1], &a, out, &env);
+  env.data = &wide;
+  ke_gram(&kernels[1], &b, out, &env);
+  mu_assert(narrow >= 3);
+  mu_assert(wide >= 6);
+  release(&a);
+  release(&b);
+  free(out);
+}
+
+int main(void)
+{
+  mu_run(whole_matrices_are_their_tiles);
+  mu_run(many_columns_come_in_pieces);
+  mu_run(threads_do_not_change_a_bit);
+  mu_run(interrupts_are_looked_for);
+  return mu_report();
+}

@@ -1,0 +1,98 @@
+test_that("errors and warnings are classed and carry the user's call", {
+  error <- expect_error(gram("a"), class = "kernelect_error_argument")
+  expect_s3_class(error, "kernelect_error")
+  expect_identical(conditionCall(error), quote(gram("a")))
+  outer <- function(data) gram(data)
+  expect_identical(conditionCall(tryCatch(outer("a"), error = identity)), quote(gram(data)))
+  warning <- tryCatch(warn("size", "small"), warning = identity)
+  expect_s3_class(warning, c("kernelect_warning_size", "kernelect_warning"), exact = FALSE)
+  expect_message(inform("a", 1), "^a1\n$", class = "kernelect_message")
+})
+
+test_that("what came is described in words", {
+  expect_snapshot({
+    things <- list(
+      NULL, 1, NA, "a", 1:3, letters, TRUE, diag(2), matrix("a", 1, 2), array(0, c(1, 2, 3)),
+      list(1, 2), iris, mean, factor("a"), Sys.Date(), quote(a), 1i
+    )
+    cat(vapply(things, describe, ""), sep = "\n")
+  })
+})
+
+test_that("numbers are checked for kind and range", {
+  expect_identical(check_number(2L, "a"), 2)
+  expect_identical(check_number(Inf, "a", finite = FALSE), Inf)
+  expect_identical(check_whole(3, "a"), 3)
+  expect_identical(check_whole(Inf, "a", infinite = TRUE), Inf)
+  expect_snapshot(error = TRUE, {
+    check_number("1", "a")
+    check_number(c(1, 2), "a")
+    check_number(NA_real_, "a")
+    check_number(NaN, "a")
+    check_number(Inf, "a")
+    check_number(-1, "a", min = 0)
+    check_number(2, "a", min = 0, max = 1)
+    check_number(0, "a", above = 0)
+    check_number(factor(1), "a")
+    check_whole(1.5, "a")
+    check_whole(-1, "a", min = 1)
+    check_whole(9, "a", max = 8)
+    check_whole(Inf, "a")
+    check_whole(NULL, "a", infinite = TRUE)
+  })
+})
+
+test_that("flags, choices, functions and classes are checked", {
+  choices <- c("one", "two")
+  expect_identical(check_choice(choices, "a", choices), "one")
+  expect_identical(check_choice("two", "a", choices), "two")
+  expect_true(check_flag(TRUE, "a"))
+  expect_snapshot(error = TRUE, {
+    check_flag(NA, "a")
+    check_flag("yes", "a")
+    check_flag(c(TRUE, FALSE), "a")
+    check_choice("o", "a", choices)
+    check_choice(c("two", "one"), "a", choices)
+    check_choice(1, "a", choices)
+    check_function("mean", "a")
+    check_class(1, "a", "kernel_basis")
+  })
+})
+
+test_that("a misspelt argument does not vanish", {
+  f <- function(...) check_dots(...)
+  expect_silent(f())
+  expect_snapshot(error = TRUE, {
+    f(Size = 3)
+    f(3)
+    f(a = 1, 2, stop("never evaluated"))
+  })
+})
+
+test_that("class labels become a factor of used levels", {
+  expect_identical(check_classes(c("b", "a")), factor(c("b", "a")))
+  expect_identical(levels(check_classes(factor(c("a", "c"), levels = c("a", "b", "c")))), c("a", "c"))
+  expect_identical(check_classes(c(TRUE, FALSE)), factor(c(TRUE, FALSE)))
+  expect_snapshot(error = TRUE, {
+    check_classes(1:3)
+    check_classes(c("a", NA, "b"))
+    check_classes(factor(c("a", "a")))
+    check_classes(character())
+    check_classes(c("a", "b", "b"), min_rows = 2)
+  })
+})
+
+test_that("a Gram matrix may be asymmetric by rounding only", {
+  K <- gram(iris[1:4])
+  K[2, 1] <- K[2, 1] * (1 + 1e-12)
+  expect_identical(check_gram(K), K)
+  K[2, 1] <- K[2, 1] * (1 + 1e-6)
+  expect_error(check_gram(K), "symmetric", class = "kernelect_error_argument")
+})
+
+test_that("finite totals are not needed for finite values", {
+  expect_true(all_finite(c(1e308, 1e308, 1e308)))
+  expect_true(all_finite(numeric()))
+  expect_false(all_finite(c(1, NA)))
+  expect_false(all_finite(c(Inf, -Inf)))
+})

@@ -1,0 +1,96 @@
+test_that("the figures of Sonar are those known to be right", {
+  data <- sonar()
+  figures <- function(kernel) {
+    K <- gram(data$x, kernel)
+    c(kernel_alignment(K, data$y, "plain"), kernel_alignment(K, data$y), kernel_separability(K, data$y))
+  }
+  expect_lt(max(abs(figures(linear_kernel()) - c(0.13182347, 0.13242339, 0.04323430))), 1e-7)
+  expect_lt(max(abs(figures(rbf_kernel(sqrt(60))) - c(0.03643038, 0.03625293, 0.02965821))), 1e-7)
+})
+
+test_that("criteria agree with explicit matrices", {
+  x <- iris_matrix()
+  rows <- c(1:20, 51:85, 101:110)
+  for (kernel in list(linear_kernel(), rbf_kernel(1), polynomial_kernel(2))) {
+    for (y in list(iris$Species[rows], factor(iris$Species[rows] == "setosa"))) {
+      K <- gram(x[rows, ], kernel)
+      expect_equal(kernel_alignment(K, y), reference_alignment(K, droplevels(y)), tolerance = 1e-12)
+      expect_equal(kernel_alignment(K, y, "plain"), reference_alignment(K, droplevels(y), "plain"), tolerance = 1e-12)
+      expect_equal(kernel_separability(K, y), reference_separability(K, y), tolerance = 1e-10)
+      expect_equal(kernel_separability(K, y, eps = 3), reference_separability(K, y, eps = 3), tolerance = 1e-10)
+      expect_equal(kernel_hsic(K, y), reference_hsic(K, y), tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("with more than two classes both targets are one", {
+  K <- gram(iris[1:4])
+  expect_identical(kernel_alignment(K, iris$Species), kernel_alignment(K, iris$Species, "plain"))
+})
+
+test_that("criteria do not see the order of rows or the names of classes", {
+  K <- gram(iris[1:4])
+  y <- factor(iris$Species == "virginica")
+  order <- rev(seq_along(y))
+  other <- factor(y, levels = c("TRUE", "FALSE"), labels = c("a", "b"))
+  for (criterion in list(kernel_alignment, kernel_separability, kernel_hsic)) {
+    expect_equal(criterion(K[order, order], y[order]), criterion(K, y), tolerance = 1e-12)
+    expect_equal(criterion(K, other), criterion(K, y), tolerance = 1e-12)
+    expect_equal(criterion(K, as.character(y)), criterion(K, y), tolerance = 1e-12)
+    expect_equal(criterion(K, y == "TRUE"), criterion(K, y), tolerance = 1e-12)
+  }
+})
+
+test_that("unused levels do not count", {
+  K <- gram(iris[1:100, 1:4])
+  y <- iris$Species[1:100]
+  expect_identical(kernel_alignment(K, y), kernel_alignment(K, droplevels(y)))
+  expect_identical(kernel_hsic(K, y), kernel_hsic(K, droplevels(y)))
+})
+
+test_that("a kernel equal to the target is aligned to one", {
+  y <- factor(rep(c("a", "b"), c(3, 5)))
+  expect_equal(kernel_alignment(reference_target(y, "balanced"), y), 1)
+  expect_equal(kernel_alignment(reference_target(y, "plain"), y, "plain"), 1)
+})
+
+test_that("matrices of kernlab and of whole numbers are taken", {
+  K <- matrix(c(2L, 1L, 0L, 1L, 2L, 0L, 0L, 0L, 3L), 3)
+  y <- c("a", "a", "b")
+  expect_equal(kernel_alignment(K, y), kernel_alignment(K + 0, y))
+  skip_if_not_installed("kernlab")
+  theirs <- kernlab::kernelMatrix(kernlab::rbfdot(0.1), iris_matrix())
+  expect_equal(
+    kernel_alignment(theirs, iris$Species),
+    kernel_alignment(gram(iris[1:4], rbf_kernel(gamma = 0.1)), iris$Species),
+    tolerance = 1e-12
+  )
+})
+
+test_that("what cannot be compared is refused", {
+  K <- gram(iris[1:4])
+  y <- iris$Species
+  expect_snapshot(error = TRUE, {
+    kernel_alignment("K", y)
+    kernel_alignment(K[, 1:3], y)
+    kernel_alignment(K[0, 0], y)
+    kernel_alignment(replace(K, 2, NA), y)
+    kernel_alignment(replace(K, 2, 5), y)
+    kernel_alignment(K, y[-1])
+    kernel_alignment(K, iris$Sepal.Length)
+    kernel_alignment(K, factor(rep("a", 150)))
+    kernel_alignment(K, replace(y, 3, NA))
+    kernel_alignment(K, y, target = "centred")
+    kernel_alignment(K * 0, y)
+    kernel_separability(K, y, eps = -1)
+    kernel_separability(K, factor(1:150))
+    kernel_hsic(K, NULL)
+  })
+})
+
+test_that("classes of identical rows have no scatter, whatever the rounding", {
+  K <- gram(iris[c(1, 1, 1, 51, 51, 51), 1:4], rbf_kernel(0.7))
+  y <- rep(c("a", "b"), each = 3)
+  expect_error(kernel_separability(K, y), "eps", class = "kernelect_error_data")
+  expect_gt(kernel_separability(K, y, eps = 1), 0)
+})

@@ -1,0 +1,288 @@
+# The blueprint and scaling of a model, as they come back from a file.
+reloaded <- function(data) {
+  file <- tempfile()
+  on.exit(unlink(file))
+  saveRDS(data[c("input", "scaling")], file)
+  readRDS(file)
+}
+
+new_rows <- function(newdata, data) {
+  saved <- reloaded(data)
+  new_matrix(newdata, saved$input, saved$scaling)
+}
+
+fit_formula <- function(formula, data, ...) {
+  parts <- formula_data(formula, data, ...)
+  model_data(parts$x, parts$y, terms = parts$terms)
+}
+
+test_that("columns are standardised with n - 1, constant ones with 1", {
+  x <- cbind(iris_matrix(), constant = 0.1)
+  data <- model_data(x)
+  expect_equal(data$x[, 1:4], unclass(scale(x[, 1:4])), tolerance = 1e-13, ignore_attr = TRUE)
+  expect_equal(unname(data$scaling$scale["constant"]), 1)
+  expect_lt(max(abs(data$x[, "constant"])), 1e-15)
+  expect_equal(data$scaling$center, colMeans(x))
+  expect_null(model_data(x, scale = FALSE)$scaling)
+  expect_identical(model_data(x, scale = FALSE)$x, x)
+  expect_identical(unname(model_data(matrix(5, 1, 2))$x), matrix(0, 1, 2))
+})
+
+test_that("an offset of a million does not spoil the standard deviation", {
+  x <- iris_matrix()
+  expect_equal(model_data(x + 1e6)$scaling$scale, apply(x, 2, sd), tolerance = 1e-8)
+})
+
+test_that("every route to the same columns gives the same matrix", {
+  frame <- model_data(iris)
+  text <- iris
+  text$Species <- as.character(text$Species)
+  expect_identical(model_data(text)[c("x", "scaling")], frame[c("x", "scaling")])
+  expect_identical(fit_formula(~., iris, response = FALSE)[c("x", "scaling")], frame[c("x", "scaling")])
+  matrix_route <- model_data(as.matrix(iris[1:4]))
+  expect_identical(model_data(iris[1:4])$x, matrix_route$x)
+  expect_identical(fit_formula(Species ~ ., iris)$x, matrix_route$x)
+  expect_identical(fit_formula(Species ~ ., iris)$y, iris$Species)
+  skip_if_not_installed("tibble")
+  expect_identical(model_data(tibble::as_tibble(iris))$x, frame$x)
+})
+
+test_that("factors become an indicator for each used level", {
+  data <- data.frame(a = 1:3, f = factor(c("u", "w", "u"), levels = c("u", "v", "w")), l = c(TRUE, FALSE, TRUE))
+  x <- model_data(data, scale = FALSE)$x
+  expect_identical(x, cbind(a = c(1, 2, 3), fu = c(1, 0, 1), fw = c(0, 1, 0), l = c(1, 0, 1)))
+  data$f <- ordered(data$f)
+  expect_identical(model_data(data, scale = FALSE)$x, x)
+})
+
+test_that("indicator names that clash are set off", {
+  data <- data.frame(V1 = factor(c("0", "1", "0")), V10 = 1:3)
+  expect_identical(colnames(model_data(data)$x), c("V1=0", "V1=1", "V10"))
+  ionosphere <- package_data("Ionosphere", "mlbench")
+  x <- model_data(ionosphere[-35])$x
+  expect_identical(anyDuplicated(colnames(x)), 0L)
+  expect_identical(new_rows(ionosphere[1:5, ], model_data(ionosphere[-35]))$x, x[1:5, ], ignore_attr = TRUE)
+})
+
+test_that("matrix columns and numeric classes are spread out", {
+  data <- data.frame(t = ts(1:4))
+  data$m <- matrix(1:8, 4, dimnames = list(NULL, c("p", "q")))
+  data$one <- matrix(1:4)
+  data$i <- I(c(2, 4, 6, 8))
+  x <- model_data(data, scale = FALSE)$x
+  expect_identical(x, cbind(t = c(1, 2, 3, 4), mp = c(1, 2, 3, 4), mq = c(5, 6, 7, 8), one = c(1, 2, 3, 4), i = c(2, 4, 6, 8)))
+})
+
+test_that("columns that are not numbers are refused by name", {
+  frame <- data.frame(a = 1:3)
+  with_column <- function(v) {
+    frame$b <- v
+    model_data(frame)
+  }
+  expect_snapshot(error = TRUE, {
+    with_column(as.Date(0:2, origin = "2020-01-01"))
+    with_column(as.POSIXct(0:2, origin = "2020-01-01"))
+    with_column(list(1, 2, 3))
+    with_column(1:3 + 1i)
+    with_column(frame)
+    with_column(structure(c(1, 2, 3), class = "integer64"))
+  })
+})
+
+test_that("names must be unique and complete", {
+  expect_snapshot(error = TRUE, {
+    model_data(cbind(a = 1:2, a = 3:4))
+    model_data(stats::setNames(data.frame(1:2, 3:4), c("a", "a")))
+    model_data(cbind(a = 1:2, 3:4))
+    model_data(stats::setNames(data.frame(1:2, 3:4), c("a", NA)))
+  })
+})
+
+test_that("missing values fail with columns and counts, or are omitted with a message", {
+  x <- replace(iris_matrix(), c(1, 2, 151), NA)
+  y <- replace(iris$Species, 150, NA)
+  expect_snapshot(error = TRUE, {
+    model_data(x)
+    model_data(unname(x))
+    model_data(x, y)
+    model_data(iris_matrix(), y)
+    model_data(matrix(NA_real_, 2, 9))
+    model_data(x, na_action = "drop")
+    model_data(x * NA, na_action = "omit")
+  })
+  expect_message(data <- model_data(x, y, na_action = "omit"), "3 of 150 rows with missing values omitted")
+  expect_identical(data$n, 147L)
+  expect_identical(data$y, y[3:149])
+  expect_identical(data$x, model_data(x[3:149, ])$x)
+  both <- cbind(replace(1:150, 7, NA), 1)
+  expect_message(data <- model_data(iris_matrix(), both, na_action = "omit"), "1 of 150")
+  expect_identical(data$y, both[-7, ])
+  expect_silent(model_data(iris_matrix(), na_action = "omit"))
+})
+
+test_that("a factor without any value is missing, not gone", {
+  data <- data.frame(a = 1:3, f = factor(c(NA, NA, NA)))
+  expect_error(model_data(data), "`f` (3)", fixed = TRUE, class = "kernelect_error_missing_values")
+  data$f <- factor(c("u", NA, "u"), exclude = NULL)
+  expect_error(model_data(data), "(1)", fixed = TRUE, class = "kernelect_error_missing_values")
+})
+
+test_that("NaN and infinite values have their own words", {
+  x <- iris_matrix()
+  expect_snapshot(error = TRUE, {
+    model_data(replace(x, 3, NaN))
+    model_data(replace(x, c(3, 200), Inf), na_action = "omit")
+    model_data(x, replace(1:150 + 0, 2, NaN))
+    model_data(x, replace(1:150 + 0, 2, -Inf))
+    model_data(x * 1e200)
+  })
+})
+
+test_that("a response fits the rows", {
+  x <- iris_matrix()
+  expect_snapshot(error = TRUE, {
+    model_data(x, 1:3)
+    model_data(x, iris)
+    model_data(x, as.list(1:150))
+    model_data(x, mean)
+    model_data(x, scale = "yes")
+  })
+})
+
+test_that("formulas are taken apart", {
+  parts <- formula_data(Species ~ . - Sepal.Width, iris)
+  expect_named(parts$x, c("Sepal.Length", "Petal.Length", "Petal.Width"))
+  expect_named(formula_data(log(Sepal.Length) ~ ., iris)$x, names(iris)[-1])
+  expect_identical(formula_data(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length, iris)$y[, 2], iris$Sepal.Width, ignore_attr = TRUE)
+  expect_null(formula_data(~., iris, response = FALSE)$y)
+  a <- c(1, 2, 4)
+  b <- c("u", "v", "u")
+  expect_identical(formula_data(b ~ a)$x, data.frame(a = a), ignore_attr = TRUE)
+})
+
+test_that("formulas that cannot be used say why", {
+  visible_to_all <- 1:150
+  expect_snapshot(error = TRUE, {
+    formula_data(Species ~ Sepal.Lenth, iris)
+    formula_data(Species ~ alpha + beta, iris)
+    formula_data(~., iris)
+    formula_data(Species ~ ., iris, response = FALSE)
+    formula_data(Species ~ 1, iris)
+    formula_data(Species ~ Sepal.Length:Sepal.Width, iris)
+    formula_data(Species ~ Sepal.Length + offset(Sepal.Width), iris)
+    formula_data(Species ~ .)
+    formula_data(Species ~ no_such_function(Sepal.Length), iris)
+    formula_data(Species ~ poly(Sepal.Length, 2), replace(iris, 1, NA))
+    formula_data(Species ~ ., as.list(iris))
+    formula_data("Species ~ .", iris)
+  })
+  expect_named(formula_data(Species ~ visible_to_all, iris)$x, "visible_to_all")
+})
+
+test_that("a formula model carries no environment and needs none", {
+  fit <- local({
+    ballast <- stats::rnorm(1e5)
+    degree <- 2
+    fit_formula(Species ~ poly(Sepal.Length, degree) + log(Sepal.Width) + I(Petal.Width^2), iris)
+  })
+  expect_lt(length(serialize(fit$input, NULL)), 5000)
+  expect_equal(new_rows(iris, fit)$x, fit$x, tolerance = 1e-13)
+  expect_identical(new_rows(iris[7, 1:4], fit)$x, new_rows(iris[1:9, ], fit)$x[7, , drop = FALSE], ignore_attr = TRUE)
+  expect_identical(dim(new_rows(iris[0, ], fit)$x), c(0L, 4L))
+  expect_equal(new_rows(iris_matrix(), fit)$x, fit$x, tolerance = 1e-13)
+})
+
+test_that("a variable of the workspace does not stand in for a missing column", {
+  assign("Sepal.Width", iris$Sepal.Width, globalenv())
+  on.exit(rm("Sepal.Width", envir = globalenv()))
+  fit <- fit_formula(Species ~ ., iris)
+  expect_error(new_rows(iris[-2], fit), "`Sepal.Width`", class = "kernelect_error_columns")
+})
+
+test_that("new rows go the way of the training rows", {
+  fit <- model_data(iris)
+  expect_identical(new_rows(iris, fit)$x, fit$x)
+  shuffled <- cbind(extra = "a", iris[5:1])
+  expect_identical(new_rows(shuffled, fit)$x, fit$x)
+  text <- transform(iris, Species = as.character(Species))
+  expect_identical(new_rows(text, fit)$x, fit$x)
+  one_level <- new_rows(iris[101, ], fit) # its factor column alone would give one indicator
+  expect_identical(one_level$x, fit$x[101, , drop = FALSE], ignore_attr = TRUE)
+  expect_identical(dim(new_rows(iris[0, ], fit)$x), c(0L, 7L))
+
+  by_matrix <- model_data(iris_matrix())
+  expect_identical(new_rows(iris_matrix()[, 4:1], by_matrix)$x, by_matrix$x)
+  expect_identical(new_rows(iris, by_matrix)$x, by_matrix$x)
+  expect_identical(dim(new_rows(iris_matrix()[0, ], by_matrix)$x), c(0L, 4L))
+  unnamed <- model_data(unname(iris_matrix()))
+  expect_identical(new_rows(unname(iris_matrix())[3, , drop = FALSE], unnamed)$x, unnamed$x[3, , drop = FALSE])
+  skip_if_not_installed("tibble")
+  expect_identical(new_rows(tibble::as_tibble(iris), fit)$x, fit$x)
+})
+
+test_that("new rows with NA are marked, not dropped", {
+  fit <- model_data(iris)
+  holes <- iris[1:5, ]
+  holes[2, 3] <- NA
+  holes[4, "Species"] <- NA
+  holes[5, 1] <- NaN
+  expect_identical(new_rows(holes, fit)$complete, c(TRUE, FALSE, TRUE, FALSE, FALSE))
+  expect_identical(new_rows(iris[1:5, ], fit)$complete, rep(TRUE, 5))
+  by_formula <- fit_formula(Sepal.Length ~ poly(Petal.Length, 2) + Species, iris)
+  expect_identical(new_rows(holes, by_formula)$complete, c(TRUE, FALSE, TRUE, FALSE, TRUE))
+})
+
+test_that("new rows that do not fit are refused", {
+  fit <- model_data(iris)
+  by_matrix <- model_data(iris_matrix())
+  unnamed <- model_data(unname(iris_matrix()))
+  by_formula <- fit_formula(Species ~ log(Petal.Width), iris)
+  rose <- transform(iris, Species = "rose")
+  wide <- data.frame(a = 1:3)
+  wide$m <- diag(3)
+  narrow <- wide
+  narrow$m <- narrow$m[, 1:2]
+  expect_snapshot(error = TRUE, {
+    new_rows(iris[-2], fit)
+    new_rows(iris[3:4], fit)
+    new_rows(rose, fit)
+    new_rows(iris[1:4] > 3, fit)
+    new_rows(transform(iris, Sepal.Width = factor(Sepal.Width)), fit)
+    new_rows(replace(iris, 1, Inf), fit)
+    new_rows(cbind(iris, Sepal.Width = 1), fit)
+    new_rows(iris_matrix()[, 1:3], by_matrix)
+    new_rows(unname(iris_matrix()), by_matrix)
+    new_rows(transform(iris, Sepal.Width = "a"), by_matrix)
+    new_rows(cbind(iris_matrix(), iris_matrix()), by_matrix)
+    new_rows(iris_matrix(), unnamed)
+    new_rows(iris, unnamed)
+    new_rows(unname(iris_matrix())[, 1:2], unnamed)
+    new_rows(NULL, by_matrix)
+    new_rows(1:4, by_matrix)
+    new_rows(iris[1:3], by_formula)
+    new_rows(unname(iris_matrix()), by_formula)
+    new_rows(transform(iris, Petal.Width = "a"), by_formula)
+    new_rows(narrow, model_data(wide))
+  })
+})
+
+test_that("values of complete rows are spread over all rows", {
+  complete <- c(TRUE, FALSE, TRUE)
+  expect_identical(fill_rows(c(1, 2), complete), c(1, NA, 2))
+  expect_identical(fill_rows(c(a = 1, b = 2), complete), c(a = 1, NA, b = 2))
+  expect_identical(fill_rows(factor(c("u", "v")), complete), factor(c("u", NA, "v")))
+  expect_identical(fill_rows(matrix(1:4, 2), complete), rbind(c(1L, 3L), NA, c(2L, 4L)))
+  named <- matrix(1:2, 2, dimnames = list(c("a", "b"), "k"))
+  expect_identical(fill_rows(named, complete), matrix(c(1L, NA, 2L), 3, dimnames = list(c("a", "", "b"), "k")))
+  expect_identical(fill_rows(numeric(), c(FALSE, FALSE)), c(NA_real_, NA_real_))
+  expect_identical(fill_rows(1:2, c(TRUE, TRUE)), 1:2)
+})
+
+test_that("a matrix of doubles is not copied before it is scaled", {
+  x <- random_matrix(20000, 50)
+  gc(reset = TRUE)
+  before <- sum(gc()[, 6])
+  data <- model_data(x, scale = FALSE)
+  expect_lt(sum(gc()[, 6]) - before, 0.9 * as.numeric(utils::object.size(x)) / 2^20)
+  expect_identical(data$x, x)
+})

@@ -1,0 +1,221 @@
+all_kernels <- function(weights = NULL) {
+  list(
+    linear_kernel(weights), rbf_kernel(1.5, weights = weights), laplace_kernel(0.8, weights = weights),
+    polynomial_kernel(3, 0.5, 1, weights = weights), polynomial_kernel(6, 0.1, -0.2, weights = weights),
+    sigmoid_kernel(0.2, 0.1, weights = weights), spline_kernel(weights = weights)
+  )
+}
+
+test_that("every kernel agrees with its formula", {
+  # sizes on both sides of panels (4), register blocks (12) and partial sums (256 columns)
+  for (size in list(c(1, 1), c(2, 5), c(5, 3), c(13, 1), c(12, 8), c(30, 7), c(9, 300))) {
+    x <- random_matrix(size[1], size[2]) / sqrt(size[2])
+    z <- random_matrix(size[1] + 3, size[2], seed = 2) / sqrt(size[2])
+    for (kernel in c(all_kernels(), all_kernels(seq(0, 2, length.out = size[2])))) {
+      label <- paste(kernel$type, paste(size, collapse = " x "))
+      expect_equal(gram(x, kernel), reference_gram(x, kernel), tolerance = 1e-12, label = label)
+      expect_equal(gram(x, kernel, z), reference_gram(x, kernel, z), tolerance = 1e-12, label = label)
+    }
+  }
+})
+
+test_that("entries do not depend on the tile they fall in", {
+  x <- random_matrix(515, 3) # two full tiles and a bit
+  some <- c(1, 4, 239, 240, 241, 242, 480, 481, 515)
+  for (kernel in all_kernels()) {
+    K <- gram(x, kernel)
+    expect_equal(K[some, some], reference_gram(x[some, ], kernel), tolerance = 1e-12, label = kernel$type)
+    expect_identical(K, t(K), label = kernel$type)
+    # the same shift: a subset has another centroid, and with it other rounding
+    expect_identical(
+      gram_matrix(x[some, ], kernel, x, shift = core_shift(kernel, x)), K[some, ],
+      label = kernel$type
+    )
+  }
+})
+
+test_that("the cross-Gram matrix of a set with itself is its Gram matrix", {
+  x <- random_matrix(250, 6)
+  for (kernel in all_kernels()) expect_identical(gram(x, kernel, x), gram(x, kernel), label = kernel$type)
+})
+
+test_that("threads do not change a bit", {
+  x <- random_matrix(733, 11)
+  z <- random_matrix(301, 11, seed = 2)
+  for (kernel in all_kernels()) {
+    expect_identical(gram(x, kernel, threads = 2), gram(x, kernel), label = kernel$type)
+    expect_identical(gram(x, kernel, z, threads = 2), gram(x, kernel, z), label = kernel$type)
+  }
+  old <- options(kernelect.threads = 2)
+  on.exit(options(old))
+  expect_identical(gram(x), gram(x, threads = 1))
+})
+
+test_that("identical rows give exactly one, wherever they are", {
+  for (d in c(1, 4, 20, 300)) {
+    x <- random_matrix(490, d, seed = d) * 10 + 100
+    copies <- c(1, 6, 239, 250, 489)
+    x[copies, ] <- rep(x[1, ], each = length(copies))
+    for (kernel in list(rbf_kernel(0.3), rbf_kernel(), laplace_kernel(1e-3), laplace_kernel())) {
+      K <- gram(x, kernel)
+      expect_true(all(diag(K) == 1), label = paste(kernel$type, d))
+      expect_true(all(K[copies, copies] == 1), label = paste(kernel$type, d))
+      expect_true(all(gram(x, kernel, x[copies, , drop = FALSE])[copies, ] == 1), label = paste(kernel$type, d))
+      expect_true(all(K <= 1), label = paste(kernel$type, d))
+    }
+  }
+})
+
+test_that("a common offset of a million costs no digits", {
+  for (d in c(1, 5, 40)) {
+    x <- random_matrix(60, d, seed = d)
+    x[2, ] <- x[1, ] + 1e-5 * x[3, ]
+    for (offset in c(0, 1e6, -1e6)) {
+      y <- x + offset # rounding of the sum is part of the data
+      for (sigma in c(0.05, 1, 30)) {
+        for (kernel in list(rbf_kernel(sigma), laplace_kernel(sigma))) {
+          error <- relative_error(gram(y, kernel), reference_gram(y, kernel))
+          expect_lt(error, 1e-12, label = paste(kernel$type, d, offset, sigma))
+        }
+      }
+    }
+  }
+})
+
+test_that("narrow kernels and near-duplicates keep twelve digits", {
+  for (d in c(1, 20, 600)) {
+    x <- random_matrix(24, d, seed = d)
+    steps <- 10^-(1:12)
+    for (i in seq_along(steps)) x[i + 1, ] <- x[1, ] + steps[i] * x[24, ]
+    longest <- max(rowSums(x^2))
+    for (exponent in c(1, 100, 240, 260, 1e3, 1e6)) { # gamma |x|^2
+      gamma <- exponent / longest
+      rbf <- rbf_kernel(gamma = gamma)
+      laplace <- laplace_kernel(1 / sqrt(gamma))
+      expect_lt(relative_error(gram(x, rbf), reference_gram(x, rbf)), 1e-12, label = paste("rbf", d, exponent))
+      expect_lt(relative_error(gram(x, laplace), reference_gram(x, laplace)), 1e-12, label = paste("laplace", d, exponent))
+    }
+  }
+})
+
+test_that("many columns of equal size do not pile up rounding", {
+  signs <- with_seed(1, matrix(sample(c(-0.1, 0.1), 4 * 8000, replace = TRUE), 4))
+  kernel <- rbf_kernel(gamma = 2.5)
+  expect_lt(relative_error(gram(signs, kernel), reference_gram(signs, kernel)), 1e-12)
+})
+
+test_that("kernlab has the same matrices", {
+  skip_if_not_installed("kernlab")
+  x <- scale(iris_matrix())
+  expect_equal(
+    unname(gram(x, rbf_kernel(gamma = 0.4))),
+    kernlab::kernelMatrix(kernlab::rbfdot(0.4), unname(x))@.Data,
+    tolerance = 1e-12
+  )
+})
+
+test_that("50,000 rows against 20 work", {
+  x <- random_matrix(50000, 2)
+  z <- x[c(1:19, 50000), ]
+  K <- gram(x, rbf_kernel(1), z)
+  expect_identical(dim(K), c(50000L, 20L))
+  expect_identical(K[cbind(c(1:19, 50000), 1:20)], rep(1, 20))
+  some <- c(1, 777, 25001, 49999)
+  expect_equal(K[some, ], reference_gram(x[some, ], rbf_kernel(1), z), tolerance = 1e-12)
+})
+
+test_that("a size that cannot be had is refused with the bytes it needs", {
+  skip_if(is.infinite(.Call(ffi_memory_limit)), "the memory of this machine is not known")
+  x <- matrix(1, 2e6, 1)
+  error <- expect_error(gram(x, linear_kernel()), class = "kernelect_error_memory")
+  expect_match(conditionMessage(error), "2,000,000 x 2,000,000 matrix needs 32 TB", fixed = TRUE)
+  expect_error(check_memory(1e7, 1e6, "Buy more."), "80 TB.*Buy more.", class = "kernelect_error_memory")
+})
+
+test_that("bytes are written for people", {
+  expect_identical(format_bytes(0), "0 bytes")
+  expect_identical(format_bytes(8), "8 bytes")
+  expect_identical(format_bytes(3.2e10), "32 GB")
+})
+
+test_that("row names are kept", {
+  x <- iris_matrix(1:5)
+  rownames(x) <- letters[1:5]
+  expect_identical(dimnames(gram(x)), list(letters[1:5], letters[1:5]))
+  expect_identical(dimnames(gram(x, z = `rownames<-`(x, NULL))), list(letters[1:5], NULL))
+  expect_null(dimnames(gram(`rownames<-`(x, NULL))))
+  expect_identical(rownames(gram(mtcars[1:3, ])), rownames(mtcars)[1:3])
+  expect_null(dimnames(gram(iris[1:4])))
+})
+
+test_that("columns are matched by name", {
+  x <- iris_matrix()
+  expect_identical(gram(x, z = x[1:9, 4:1]), gram(x, z = x[1:9, ]))
+  expect_identical(gram(x, z = data.frame(other = "a", x[1:9, 4:1])), gram(x, z = x[1:9, ]))
+})
+
+test_that("matrices, integer matrices and data frames are one", {
+  counts <- matrix(c(1:11, 7L), 4, dimnames = list(NULL, c("a", "b", "c")))
+  expected <- gram(counts + 0, linear_kernel())
+  expect_identical(gram(counts, linear_kernel()), expected)
+  expect_identical(gram(as.data.frame(counts), linear_kernel()), expected)
+  expect_identical(gram(counts > 5, linear_kernel()), gram((counts > 5) + 0, linear_kernel()))
+  expect_identical(gram(as.table(counts), linear_kernel()), gram(`rownames<-`(counts, LETTERS[1:4]), linear_kernel()))
+})
+
+test_that("a function kernel gets weighted matrices and its result is checked", {
+  x <- iris_matrix(1:6)
+  kernel <- function_kernel(function(x, z) 1 + tcrossprod(x, z), weights = 1:4)
+  expect_equal(gram(x, kernel), gram(x, polynomial_kernel(1, weights = 1:4)), tolerance = 1e-14)
+  expect_identical(gram(x, kernel), t(gram(x, kernel)))
+  expect_identical(dim(gram(x, kernel, x[1:2, ])), c(6L, 2L))
+  bad <- list(
+    function(x, z) 1, function(x, z) t(tcrossprod(x, z)[1, ]), function(x, z) matrix("a", nrow(x), nrow(z)),
+    function(x, z) NULL, function(x, z) outer(seq_len(nrow(x)), seq_len(nrow(z)), "-")
+  )
+  for (f in bad) expect_error(gram(x, function_kernel(f)), "kernel function must", class = "kernelect_error_kernel")
+  expect_error(
+    gram(x, function_kernel(function(x, z) tcrossprod(x, z) * NA)), "kernel function",
+    class = "kernelect_error_not_finite"
+  )
+})
+
+test_that("bad input is refused with the argument's name", {
+  x <- iris_matrix(1:5)
+  hole <- replace(x, 7, NA)
+  expect_snapshot(error = TRUE, {
+    gram(NULL)
+    gram(1:3)
+    gram("a")
+    gram(matrix("a", 2, 2))
+    gram(list(1, 2))
+    gram(x[0, ])
+    gram(x[, 0])
+    gram(iris[0, ])
+    gram(iris[, 0])
+    gram(hole)
+    gram(unname(hole))
+    gram(replace(x, 2, NaN))
+    gram(replace(x, c(2, 9), c(NaN, -Inf)))
+    gram(x, z = hole)
+    gram(x, z = replace(x, 1, Inf))
+    gram(x, z = x[0, ])
+    gram(x, z = x[, 1:3])
+    gram(x, z = unname(x))
+    gram(unname(x), z = x)
+    gram(unname(x), z = unname(x)[, 1:2])
+    gram(unname(x), z = iris)
+    gram(x, z = cbind(x, x))
+    gram(x, z = "a")
+    gram(x, kernel = 3)
+    gram(x, threads = 0)
+    gram(x, threads = NA)
+    gram(x * 1e200, linear_kernel())
+    gram(x * 1e110, polynomial_kernel())
+    gram(x * 1e100, spline_kernel())
+    gram(cbind(a = 1:2, a = 3:4))
+  })
+  skip_if_not_installed("Matrix")
+  sparse <- Matrix::Matrix(diag(3), sparse = TRUE)
+  expect_error(gram(sparse), "as.matrix", class = "kernelect_error_argument")
+})

@@ -1,0 +1,149 @@
+test_that("sigma, gamma and width say the same", {
+  by_sigma <- rbf_kernel(sigma = 3)
+  by_gamma <- rbf_kernel(gamma = 1 / 18)
+  by_width <- rbf_kernel(width = 18)
+  fields <- c("sigma", "gamma", "width")
+  expect_equal(by_gamma[fields], by_sigma[fields], tolerance = 1e-15)
+  expect_equal(by_width[fields], by_sigma[fields], tolerance = 1e-15)
+  expect_identical(by_gamma$gamma, 1 / 18)
+  expect_identical(by_width$width, 18)
+  expect_identical(rbf_kernel(sigma = NULL, gamma = 2), rbf_kernel(gamma = 2))
+})
+
+test_that("kernels print their formula with its numbers", {
+  expect_snapshot({
+    rbf_kernel()
+    rbf_kernel(sigma = 2)
+    rbf_kernel("median", weights = c(a = 1, b = 0.5))
+    laplace_kernel()
+    laplace_kernel(sigma = 0.25, weights = 1:7)
+    linear_kernel()
+    polynomial_kernel(degree = 2, scale = 0.5, offset = 0)
+    sigmoid_kernel(scale = 0.1, offset = -1)
+    spline_kernel()
+    function_kernel(tcrossprod)
+  })
+  expect_invisible(print(linear_kernel()))
+})
+
+test_that("mean and median widths are those of the weighted training rows", {
+  x <- random_matrix(40, 3) + 5
+  w <- c(1, 0, 2.5)
+  resolved <- function(sigma, weights = NULL) resolve_kernel(rbf_kernel(sigma, weights = weights), x)$sigma
+  expect_equal(resolved("mean"), reference_sigma_mean(x), tolerance = 1e-13)
+  expect_equal(resolved("median"), reference_sigma_median(x), tolerance = 1e-13)
+  expect_equal(resolved("mean", w), reference_sigma_mean(x, w), tolerance = 1e-13)
+  expect_equal(resolved("median", w), reference_sigma_median(x, w), tolerance = 1e-13)
+  laplace <- resolve_kernel(laplace_kernel("median", weights = w), x)
+  expect_equal(laplace$sigma, reference_sigma_median(x, w), tolerance = 1e-13)
+})
+
+test_that("the median of many rows is that of 1000 evenly spaced ones", {
+  x <- random_matrix(2500, 2)
+  rows <- round(seq(1, 2500, length.out = 1000))
+  expect_equal(
+    resolve_kernel(rbf_kernel("median"), x)$sigma,
+    stats::median(stats::dist(x[rows, ])),
+    tolerance = 1e-13
+  )
+  expect_identical(resolve_kernel(rbf_kernel("median"), x), resolve_kernel(rbf_kernel("median"), x))
+})
+
+test_that("a factor scales a width that is not yet known", {
+  x <- random_matrix(20, 3)
+  half <- scaled_sigma(rbf_kernel(), 0.5)
+  expect_equal(resolve_kernel(half, x)$sigma, reference_sigma_mean(x) / 2, tolerance = 1e-13)
+  expect_equal(scaled_sigma(rbf_kernel(sigma = 3), 2)$sigma, 6)
+  expect_output(print(half), "0.5 x \"mean\"", fixed = TRUE)
+})
+
+test_that("named weights find their columns", {
+  x <- iris_matrix()
+  w <- c(Petal.Width = 4, Petal.Length = 3, Sepal.Width = 2, Sepal.Length = 1)
+  expect_identical(gram(x, linear_kernel(weights = w)), gram(x, linear_kernel(weights = 1:4)))
+  expect_identical(
+    gram(x, linear_kernel(weights = c(w, other = 9))),
+    gram(x, linear_kernel(weights = w))
+  )
+  expect_identical(
+    gram(unname(x), linear_kernel(weights = unname(rev(w)))),
+    unname(gram(x, linear_kernel(weights = w)))
+  )
+})
+
+test_that("kernlab kernels become ours with the same values", {
+  skip_if_not_installed("kernlab")
+  x <- abs(random_matrix(12, 3))
+  z <- abs(random_matrix(7, 3, seed = 2))
+  kernels <- list(
+    kernlab::rbfdot(sigma = 0.3), kernlab::laplacedot(sigma = 0.7), kernlab::vanilladot(),
+    kernlab::polydot(degree = 3, scale = 0.5, offset = 2), kernlab::tanhdot(scale = 0.2, offset = 0.1),
+    kernlab::splinedot()
+  )
+  for (theirs in kernels) {
+    expected <- matrix(0, nrow(x), nrow(z))
+    for (i in seq_len(nrow(x))) for (j in seq_len(nrow(z))) expected[i, j] <- theirs(x[i, ], z[j, ])
+    # kernlab rounds the squared distance of a Laplace kernel to nine decimals
+    tolerance <- if (inherits(theirs, "laplacekernel")) 1e-8 else 1e-12
+    expect_equal(gram(x, theirs, z), expected, tolerance = tolerance, label = class(theirs))
+    expect_s3_class(as_kernel(theirs), "kernelect_kernel")
+  }
+  expect_error(as_kernel(kernlab::besseldot()), class = "kernelect_error_argument")
+})
+
+test_that("a kernel survives a file", {
+  file <- tempfile()
+  kernel <- rbf_kernel(2, weights = c(1, 2))
+  saveRDS(kernel, file)
+  expect_identical(as_kernel(readRDS(file)), kernel)
+})
+
+test_that("wrong parameters are named", {
+  expect_snapshot(error = TRUE, {
+    rbf_kernel(sigma = 0)
+    rbf_kernel(sigma = -1)
+    rbf_kernel(sigma = NA)
+    rbf_kernel(sigma = Inf)
+    rbf_kernel(sigma = "men")
+    rbf_kernel(sigma = c(1, 2))
+    rbf_kernel(sigma = NULL)
+    rbf_kernel(gamma = 0)
+    rbf_kernel(width = "a")
+    rbf_kernel(gamma = 1e-320)
+    rbf_kernel(sigma = 1, gamma = 2)
+    rbf_kernel(gamma = 1, width = 2)
+    laplace_kernel(sigma = 0)
+    polynomial_kernel(degree = 1.5)
+    polynomial_kernel(degree = 0)
+    polynomial_kernel(scale = 0)
+    sigmoid_kernel(offset = NA)
+    function_kernel("f")
+    linear_kernel(weights = "a")
+    linear_kernel(weights = c(1, NA))
+    linear_kernel(weights = c(a = 1, a = 2))
+    as_kernel("rbf")
+    as_kernel(tcrossprod)
+  })
+})
+
+test_that("a damaged kernel is refused", {
+  kernel <- rbf_kernel(2)
+  damaged <- list(
+    replace(unclass(kernel), "type", "cubic"), replace(unclass(kernel), "gamma", -1),
+    replace(unclass(kernel), "sigma", list(NULL)), list(), list(type = 1),
+    list(type = "polynomial", degree = 2.5, scale = 1, offset = 0), list(type = "function", f = 1)
+  )
+  for (fields in damaged) {
+    expect_error(as_kernel(structure(fields, class = "kernelect_kernel")), "damaged", class = "kernelect_error_argument")
+  }
+})
+
+test_that("a width that the data do not give is an error", {
+  expect_snapshot(error = TRUE, {
+    gram(matrix(1, 3, 2))
+    gram(matrix(c(1, 1, 1, 1, 5), 5, 2), rbf_kernel("median"))
+    gram(matrix(c(1, 2), 2, 2) * 1e200)
+    gram(iris_matrix(), linear_kernel(weights = 1:3))
+    gram(iris_matrix(), linear_kernel(weights = c(Sepal.Length = 1, b = 2)))
+  })
+})
