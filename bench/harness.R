@@ -139,6 +139,7 @@ show_results <- function(results) {
     row.names = FALSE
   )
   for (i in which(!ran)) cat(results$contestant[i], ": ", results$state[i], "\n", sep = "")
-  off <- ran & !is.na(results$value) & abs(results$value - results$value[1]) > 1e-6 * abs(results$value[1])
+  first <- results$value[1]
+  off <- abs(results$value - first) > 1e-6 * abs(first)
   for (i in which(off)) cat("note:", results$contestant[i], "computed something else\n")
 }

@@ -21,7 +21,7 @@ print(data.frame(
 file <- file.path(out, "gram.png")
 png(file, width = 600, height = 600)
 image(
-  grams$rbf[, nrow(x):1],
+  grams$rbf[, rev(seq_len(nrow(x)))],
   col = hcl.colors(64, "viridis"), axes = FALSE, asp = 1,
   main = "RBF kernel on iris, rows ordered by species"
 )
