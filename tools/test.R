@@ -4,8 +4,13 @@
 counts_file <- commandArgs(trailingOnly = TRUE)
 Sys.setenv(NOT_CRAN = "true", R_TESTS = "")
 
+# On a copy, so that a failing run leaves nothing behind in the source tree.
+unlink(file.path("out", "testthat"), recursive = TRUE)
+dir.create("out", showWarnings = FALSE)
+invisible(file.copy(file.path("tests", "testthat"), "out", recursive = TRUE))
+
 result <- as.data.frame(testthat::test_dir(
-  file.path("tests", "testthat"),
+  file.path("out", "testthat"),
   package = "kernelect",
   load_package = "installed",
   reporter = "check",
