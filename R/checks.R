@@ -159,7 +159,7 @@ check_gram <- function(K, arg = "K") {
   if (!all_finite(K)) {
     abort("not_finite", "`", arg, "` has missing or infinite values.")
   }
-  storage.mode(K) <- "double"
+  K <- as_doubles(K)
   gap <- asymmetry(K)
   if (gap > 1e-8 * largest_absolute(K)) {
     abort("argument", "`", arg, "` must be symmetric: the largest difference between K[i, j] ",
@@ -175,4 +175,10 @@ all_finite <- function(x) {
 
 asymmetry <- function(K) .Call(ffi_asymmetry, K)
 
-largest_absolute <- function(x) max(abs(range(x)))
+# Assigning the mode of a matrix that has it already would still end in a copy.
+as_doubles <- function(x) {
+  if (!is.double(x)) storage.mode(x) <- "double"
+  x
+}
+
+largest_absolute <- function(x) max(max(x), -min(x)) # range() would copy

@@ -46,7 +46,7 @@ design_matrix <- function(x, arg = "x") {
     abort("argument", "`", arg, "` must be a numeric matrix or a data frame, not ", describe(x), ".", remedy)
   }
   if (is.object(x)) x <- unclass(x)
-  storage.mode(x) <- "double"
+  x <- as_doubles(x)
   list(x = x, input = list(columns = colnames(x), width = ncol(x)))
 }
 

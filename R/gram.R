@@ -20,9 +20,12 @@ gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernel
   data <- model_data(x, scale = FALSE, na_action = NULL)
   x <- data$x
   kernel <- resolve_kernel(kernel, x)
-  if (is.null(z)) return(named_gram(gram_matrix(x, kernel, NULL, threads), x, x))
-  z <- new_matrix_for_gram(z, data$input)
-  named_gram(gram_matrix(x, kernel, z, threads), x, z)
+  if (!is.null(z)) z <- new_matrix_for_gram(z, data$input)
+  K <- gram_matrix(x, kernel, z, threads)
+  # here and not in a helper, where the matrix would have two owners and be copied
+  names <- list(rownames(x), rownames(if (is.null(z)) x else z))
+  if (!all(vapply(names, is.null, NA))) dimnames(K) <- names
+  K
 }
 
 new_matrix_for_gram <- function(z, input) {
@@ -32,11 +35,6 @@ new_matrix_for_gram <- function(z, input) {
   if (any(missing)) fail_missing(missing, arg = "z")
   check_finite_columns(z, "z")
   z
-}
-
-named_gram <- function(K, x, z) {
-  if (!is.null(rownames(x)) || !is.null(rownames(z))) dimnames(K) <- list(rownames(x), rownames(z))
-  K
 }
 
 # The engine's entry for prepared matrices and a resolved kernel; z NULL means x.
@@ -63,7 +61,7 @@ function_gram <- function(kernel, x, z = NULL) {
     abort("kernel", "The kernel function must return a numeric ", nrow(x), " x ", nrow(z), " matrix, not ", describe(K), ".")
   }
   if (!all_finite(K)) abort("not_finite", "The kernel function returned missing or infinite values.")
-  storage.mode(K) <- "double"
+  K <- as_doubles(K)
   dimnames(K) <- NULL
   if (!symmetric) return(K)
   if (asymmetry(K) > 1e-8 * largest_absolute(K)) {

@@ -21,7 +21,7 @@ const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what)
   ffi_assert(TYPEOF(x) == REALSXP && Rf_isMatrix(x), what);
   *n = (size_t)Rf_nrows(x);
   *d = (size_t)Rf_ncols(x);
-  return REAL(x);
+  return REAL_RO(x);
 }
 
 const double *ffi_optional(SEXP x, size_t n, const char *what)
@@ -29,7 +29,7 @@ const double *ffi_optional(SEXP x, size_t n, const char *what)
   if (x == R_NilValue)
     return NULL;
   ffi_assert(TYPEOF(x) == REALSXP && (size_t)XLENGTH(x) == n, what);
-  return REAL(x);
+  return REAL_RO(x);
 }
 
 static void check_interrupt(void *data)

@@ -124,6 +124,21 @@ test_that("50,000 rows against 20 work", {
   expect_equal(K[some, ], reference_gram(x[some, ], rbf_kernel(1), z), tolerance = 1e-12)
 })
 
+test_that("nothing as large as the result is made beside it", {
+  x <- random_matrix(1500, 40)
+  rownames(x) <- seq_len(1500)
+  kernel <- rbf_kernel(3)
+  gc(reset = TRUE)
+  before <- sum(gc()[, 6])
+  K <- gram(x, kernel)
+  size <- as.numeric(utils::object.size(K)) / 2^20
+  expect_lt(sum(gc()[, 6]) - before, 1.2 * size)
+  gc(reset = TRUE)
+  before <- sum(gc()[, 6])
+  kernel_separability(K, rep(1:2, 750) == 1)
+  expect_lt(sum(gc()[, 6]) - before, 0.5 * size)
+})
+
 test_that("a size that cannot be had is refused with the bytes it needs", {
   skip_if(is.infinite(.Call(ffi_memory_limit)), "the memory of this machine is not known")
   x <- matrix(1, 2e6, 1)
