@@ -1,25 +1,28 @@
-/* Gram matrices by tiles of KE_TILE x KE_TILE: K(a, b), and K(a, a) of which only the tiles
+/* Gram matrices by tiles of TILE x TILE: K(a, b), and K(a, a) of which only the tiles
  * on and below the diagonal are computed and the rest mirrored. Cost: n m (2 d flops + one
  * kernel value), half of that when symmetric; memory: the result. Tiles of one block column
  * run in parallel; entries do not depend on the tile, so neither on the threads. */
 #include "kernelect.h"
 
+/* A tile and its mirror image, both far apart in memory, share the second cache; and only
+ * half of what is computed in tiles on the diagonal is needed. */
+#define TILE 96
 #define MIRROR 8
 
 static size_t tiles(size_t n)
 {
-  return (n + KE_TILE - 1) / KE_TILE;
+  return (n + TILE - 1) / TILE;
 }
 
 static size_t extent(size_t n, size_t start)
 {
-  return n - start < KE_TILE ? n - start : KE_TILE;
+  return n - start < TILE ? n - start : TILE;
 }
 
 /* Tiles between two looks at an interrupt: some tens of milliseconds of work. */
 static size_t batch(size_t d, const ke_env *env)
 {
-  const size_t flops = KE_TILE * KE_TILE * (2 * d + 64), count = (size_t)500000000 / flops;
+  const size_t flops = TILE * TILE * (2 * d + 64), count = (size_t)500000000 / flops;
   return count > (size_t)env->threads ? count : (size_t)env->threads;
 }
 
@@ -32,7 +35,7 @@ void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, 
                    const ke_env *env)
 {
   const size_t n = a->n, step = batch(a->d, env);
-  for (size_t j = 0; j < b->n; j += KE_TILE) {
+  for (size_t j = 0; j < b->n; j += TILE) {
     const size_t k = extent(b->n, j);
     for (size_t first = 0; first < tiles(n); first += step) {
       ke_check(env);
@@ -40,7 +43,7 @@ void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, 
 #pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
 #endif
       for (size_t t = first; t < lesser(first + step, tiles(n)); t++) {
-        const size_t i = t * KE_TILE;
+        const size_t i = t * TILE;
         ke_tile(kernel, a, i, extent(n, i), b, j, k, out + i + j * n, n);
       }
     }
@@ -63,15 +66,15 @@ static void mirror(const double *lower, double *upper, size_t m, size_t k, size_
 void ke_gram(const ke_kernel *kernel, const ke_rows *a, double *out, const ke_env *env)
 {
   const size_t n = a->n, step = batch(a->d, env);
-  for (size_t j = 0; j < n; j += KE_TILE) {
+  for (size_t j = 0; j < n; j += TILE) {
     const size_t k = extent(n, j);
-    for (size_t first = j / KE_TILE; first < tiles(n); first += step) {
+    for (size_t first = j / TILE; first < tiles(n); first += step) {
       ke_check(env);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
 #endif
       for (size_t t = first; t < lesser(first + step, tiles(n)); t++) {
-        const size_t i = t * KE_TILE, m = extent(n, i);
+        const size_t i = t * TILE, m = extent(n, i);
         double *here = out + i + j * n;
         ke_tile(kernel, a, i, m, a, j, k, here, n);
         if (i > j)

@@ -229,32 +229,49 @@ void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to)
 
 /* ---- exp --------------------------------------------------------------------------- */
 
-/* exp(x) = 2^n exp(r), n = round(x / log 2), |r| <= log(2)/2, Taylor to degree 13. The power
- * of two is applied in two halves so that results below 2^-1022 are rounded once, rightly.
- * Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits. */
+/* exp(x) = 2^n exp(r), n = round(x / log 2), |r| <= log(2)/2, Taylor to degree 13. Adding
+ * 1.5 * 2^52 rounds to an integer and leaves it in the low bits of `shifted`. */
+#define ROUNDER 0x1.8p52
+
+INLINE void exp_parts(const v4 *x, v4 *shifted, v4 *q)
+{
+  *shifted = *x * 0x1.71547652b82fep0 + ROUNDER;
+  const v4 n = *shifted - ROUNDER;
+  const v4 r = (*x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
+  v4 p = SPLAT(1.0 / 6227020800.0);
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * (r * r) + r;
+  *q = p + 1.0;
+}
+
+/* For |x| <= 700, where the result is normal: n is added to the exponent of exp(r). */
+INLINE void exp_normal_v4(v4 *value)
+{
+  v4 shifted, q;
+  exp_parts(value, &shifted, &q);
+  *value = (v4)((u4)q + ((u4)shifted << 52));
+}
+
+/* For any x. The power of two is applied in two halves, so that results below 2^-1022 are
+ * rounded once, rightly. */
 INLINE void exp_v4(v4 *value)
 {
-  const v4 magic = SPLAT(0x1.8p52), bound = SPLAT(800.0);
-  v4 x = *value;
+  const v4 bound = SPLAT(800.0);
+  v4 x = *value, shifted, q;
   x = SELECT(x < -bound, -bound, x);
   x = SELECT(x > bound, bound, x);
-  const v4 n = (x * 0x1.71547652b82fep0 + magic) - magic;
-  const v4 r = (x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
-  v4 q = SPLAT(1.0 / 6227020800.0);
-  q = q * r + 1.0 / 479001600.0;
-  q = q * r + 1.0 / 39916800.0;
-  q = q * r + 1.0 / 3628800.0;
-  q = q * r + 1.0 / 362880.0;
-  q = q * r + 1.0 / 40320.0;
-  q = q * r + 1.0 / 5040.0;
-  q = q * r + 1.0 / 720.0;
-  q = q * r + 1.0 / 120.0;
-  q = q * r + 1.0 / 24.0;
-  q = q * r + 1.0 / 6.0;
-  q = q * r + 0.5;
-  q = q * (r * r) + r;
-  q = q + 1.0;
-  const v4 half = n * 0.5 + magic, rest = (n - (half - magic)) + magic;
+  exp_parts(&x, &shifted, &q);
+  const v4 n = shifted - ROUNDER, half = n * 0.5 + ROUNDER, rest = (n - (half - ROUNDER)) + ROUNDER;
   const v4 scale1 = (v4)(((u4)half + 1023) << 52), scale2 = (v4)(((u4)rest + 1023) << 52);
   *value = q * scale1 * scale2;
 }
@@ -305,13 +322,13 @@ static double distance2_long_hand(const column *c, size_t i)
   return total;
 }
 
-/* g <- exp(-scale (norm + other - 2 g)); an overflowing NaN stays one. */
+/* g <- exp(-scale (norm + other - 2 g)), for exponents within the range of exp_normal_v4. */
 INLINE void rbf_v4(v4 *g, const v4 *norm, double other, double scale)
 {
   v4 d2 = (*norm + other) - 2.0 * *g;
   d2 = (v4)((l4)d2 & ~(d2 < 0.0));
   *g = d2 * -scale;
-  exp_v4(g);
+  exp_normal_v4(g);
 }
 
 INLINE void rbf_column_body(double *g, const double *norm, size_t m, double other, double scale)
@@ -345,7 +362,8 @@ static double largest(const double *x, size_t n)
 
 /* An expanded distance carries an error of a few eps (|x|^2 + |z|^2). Where scale times that
  * would show in the twelfth digit of a value that is not itself negligible (exp(-746) is 0),
- * the distance is taken from the differences instead. */
+ * the distance is taken from the differences instead. (Up to the safe exponent -scale d^2 is
+ * at least -500, as |x - z|^2 <= 2 |x|^2 + 2 |z|^2.) */
 #define SAFE_EXPONENT 250.0
 #define NEGLIGIBLE 746.0
 

@@ -86,7 +86,7 @@ void ke_diagonal(const ke_kernel *kernel, const ke_rows *rows, double *out);
 
 /* ---- Gram matrices (gram.c) --------------------------------------------------- */
 
-/* Rows and columns of the tiles that gram.c and the streams work in. */
+/* Rows and columns of the tiles that streams over a Gram matrix work in. */
 #define KE_TILE 240
 
 /* All of K(a, b): a->n x b->n. */

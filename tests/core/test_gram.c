@@ -65,7 +65,7 @@ static int matrices_are_tiles(const ke_kernel *kernel, size_t n, size_t m, size_
 
 static void whole_matrices_are_their_tiles(void)
 {
-  const size_t sizes[] = {1, 2, 5, 239, 240, 241, 250, 485};
+  const size_t sizes[] = {1, 5, 95, 96, 97, 190, 193, 485};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
     for (size_t q = 0; q < KERNELS; q++)
       mu_assert(matrices_are_tiles(&kernels[q], sizes[s], sizes[7 - s], 3, 1));

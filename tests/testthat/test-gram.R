@@ -20,8 +20,8 @@ test_that("every kernel agrees with its formula", {
 })
 
 test_that("entries do not depend on the tile they fall in", {
-  x <- random_matrix(515, 3) # two full tiles and a bit
-  some <- c(1, 4, 239, 240, 241, 242, 480, 481, 515)
+  x <- random_matrix(215, 3) # two full tiles and a bit
+  some <- c(1, 4, 95, 96, 97, 98, 191, 193, 215)
   for (kernel in all_kernels()) {
     K <- gram(x, kernel)
     expect_equal(K[some, some], reference_gram(x[some, ], kernel), tolerance = 1e-12, label = kernel$type)
