@@ -50,16 +50,19 @@ void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, 
   }
 }
 
-/* upper (k x m) = lower (m x k) transposed, in squares that fit the cache lines. */
+/* upper (k x m) = lower (m x k) transposed, in squares of cache lines. The columns of `upper`
+ * are too short for the hardware to see them coming: the next square is asked for in time. */
 static void mirror(const double *lower, double *upper, size_t m, size_t k, size_t ld)
 {
   for (size_t i0 = 0; i0 < m; i0 += MIRROR)
     for (size_t j0 = 0; j0 < k; j0 += MIRROR) {
-      const size_t i1 = i0 + MIRROR < m ? i0 + MIRROR : m;
-      const size_t j1 = j0 + MIRROR < k ? j0 + MIRROR : k;
-      for (size_t i = i0; i < i1; i++)
+      const size_t i1 = lesser(i0 + MIRROR, m), j1 = lesser(j0 + MIRROR, k);
+      for (size_t i = i0; i < i1; i++) {
+        if (i + MIRROR < m)
+          __builtin_prefetch(upper + j0 + (i + MIRROR) * ld, 1);
         for (size_t j = j0; j < j1; j++)
           upper[j + i * ld] = lower[i + j * ld];
+      }
     }
 }
 
