@@ -96,3 +96,7 @@ test_that("finite totals are not needed for finite values", {
   expect_false(all_finite(c(1, NA)))
   expect_false(all_finite(c(Inf, -Inf)))
 })
+
+test_that("the citation names the package and five papers", {
+  expect_length(citation("kernelect"), 6)
+})
