@@ -44,7 +44,9 @@ describe <- function(x) {
   if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
   if (is.matrix(x)) return(sprintf("a %d x %d %s matrix", nrow(x), ncol(x), typeof(x)))
   if (is.list(x)) return(sprintf("a list of length %d", length(x)))
-  if (is.array(x) && length(dim(x)) > 2L) return(paste("an array of dimension", paste(dim(x), collapse = " x ")))
+  if (is.array(x) && length(dim(x)) > 2L) {
+    return(paste("an array of dimension", paste(dim(x), collapse = " x ")))
+  }
   if (is.atomic(x) && length(x) == 1L) {
     return(if (is.character(x)) paste0("\"", x, "\"") else format(x, digits = 8))
   }
@@ -62,7 +64,8 @@ check_number <- function(x, arg, min = -Inf, max = Inf, above = NULL, finite = T
   good <- is_number(x) && x >= min && x <= max && (is.null(above) || x > above) &&
     (!finite || is.finite(x))
   if (!good) {
-    must_be(arg, paste0("a single ", if (finite) "finite ", "number", range_words(min, max, above)), x)
+    range <- range_words(min, max, above)
+    must_be(arg, paste0("a single ", if (finite) "finite ", "number", range), x)
   }
   as.double(x)
 }
@@ -80,7 +83,8 @@ check_whole <- function(x, arg, min = 0, max = .Machine$integer.max, infinite = 
 
 range_words <- function(min, max, above) {
   parts <- c(
-    if (!is.null(above)) paste("above", format(above)) else if (is.finite(min)) paste("at least", format(min)),
+    if (!is.null(above)) paste("above", format(above)),
+    if (is.null(above) && is.finite(min)) paste("at least", format(min)),
     if (is.finite(max)) paste("at most", format(max))
   )
   if (length(parts)) paste0(" ", paste(parts, collapse = " and ")) else ""

@@ -62,7 +62,8 @@ kernel_hsic <- function(K, y) {
   blocks <- class_sums(data$K, data$y)
   share <- tabulate(data$y) / n
   # sums of H K H over pairs of classes, from those of K alone
-  centred <- blocks - outer(share, colSums(blocks)) - outer(rowSums(blocks), share) + outer(share, share) * sum(blocks)
+  centred <- blocks - outer(share, colSums(blocks)) - outer(rowSums(blocks), share) +
+    outer(share, share) * sum(blocks)
   sum(centred * values) / (n - 1)^2
 }
 
@@ -70,7 +71,8 @@ check_criterion <- function(K, y) {
   K <- check_gram(K)
   y <- check_classes(y)
   if (length(y) != nrow(K)) {
-    abort("argument", "`y` must have one label per row of `K` (", nrow(K), "), not ", length(y), ".")
+    abort("argument", "`y` must have one label per row of `K` (", nrow(K), "), not ",
+          length(y), ".")
   }
   list(K = K, y = y)
 }
@@ -89,4 +91,7 @@ target_values <- function(y, target) {
 }
 
 # Sums of K over pairs of classes.
-class_sums <- function(K, y) rowsum(t(rowsum(K, as.integer(y), reorder = TRUE)), as.integer(y), reorder = TRUE)
+class_sums <- function(K, y) {
+  y <- as.integer(y)
+  rowsum(t(rowsum(K, y, reorder = TRUE)), y, reorder = TRUE)
+}

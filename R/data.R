@@ -43,7 +43,8 @@ design_matrix <- function(x, arg = "x") {
     } else if (is.numeric(x) && is.null(dim(x))) {
       " One column? Use `matrix(x)` or `data.frame(x)`."
     }
-    abort("argument", "`", arg, "` must be a numeric matrix or a data frame, not ", describe(x), ".", remedy)
+    abort("argument", "`", arg, "` must be a numeric matrix or a data frame, not ", describe(x),
+          ".", remedy)
   }
   if (is.object(x)) x <- unclass(x)
   x <- as_doubles(x)
@@ -56,7 +57,8 @@ design_from_frame <- function(data, arg) {
   columns <- column_names(values, names(data), levels)
   x <- expand_variables(values, names(data), levels, nrow(data), arg)
   dimnames(x) <- list(frame_row_names(data), columns)
-  list(x = x, input = list(columns = columns, width = ncol(x), variables = names(data), levels = levels))
+  input <- list(columns = columns, width = ncol(x), variables = names(data), levels = levels)
+  list(x = x, input = input)
 }
 
 # A factor `V1` with level "0" beside a column `V10` would make two columns of one name: then
@@ -83,7 +85,8 @@ variable_width <- function(v, levels) {
 # The numeric matrix of a list of variables, n rows each, filled column by column.
 expand_variables <- function(values, names, levels, n, arg) {
   width <- as.double(unlist(Map(variable_width, values, levels)))
-  check_memory(n, sum(width), "Does a text column hold a different value in each row? Leave it out.")
+  check_memory(n, sum(width),
+               "Does a text column hold a different value in each row? Leave it out.")
   x <- matrix(0, n, sum(width))
   for (i in seq_along(values)) {
     at <- sum(width[seq_len(i - 1L)]) + seq_len(width[i])
@@ -111,8 +114,10 @@ expand_variable <- function(v, name, levels, arg) {
     return(outer(as.character(v), levels, `==`) + 0)
   }
   if (!(is.numeric(v) || is.logical(v)) || inherits(v, "integer64")) {
-    abort("argument", "Column `", name, "` of `", arg, "` must be numeric, logical, a factor or character, not ",
-          describe(v), ".", if (inherits(v, c("Date", "POSIXt", "difftime", "integer64"))) " Convert it with `as.numeric()`.")
+    convertible <- c("Date", "POSIXt", "difftime", "integer64")
+    abort("argument", "Column `", name, "` of `", arg,
+          "` must be numeric, logical, a factor or character, not ",
+          describe(v), ".", if (inherits(v, convertible)) " Convert it with `as.numeric()`.")
   }
   as.double(v)
 }
@@ -120,7 +125,8 @@ expand_variable <- function(v, name, levels, arg) {
 check_duplicated_names <- function(names) {
   twice <- unique(names[duplicated(names)])
   if (length(twice)) {
-    abort("columns", "Column names of `x` must be unique: ", backticked(twice), " occurs more than once. ",
+    abort("columns", "Column names of `x` must be unique: ", backticked(twice),
+          " occurs more than once. ",
           "Use `make.unique()`, or drop the names.")
   }
   if (!is.null(names) && (anyNA(names) || any(names == ""))) {
@@ -141,7 +147,8 @@ complete_rows <- function(x, y, na_action) {
   if (is.matrix(y_missing)) y_missing <- rowSums(y_missing) > 0
   if (!any(missing) && !any(y_missing)) return(NULL)
   if (!identical(na_action, "omit")) {
-    fail_missing(missing, y_missing, remedy = if (!is.null(na_action)) ", or use `na_action = \"omit\"`")
+    fail_missing(missing, y_missing,
+                 remedy = if (!is.null(na_action)) ", or use `na_action = \"omit\"`")
   }
   gone <- rowSums(missing) > 0
   if (any(y_missing)) gone <- gone | y_missing
@@ -208,7 +215,8 @@ fit_scaling <- function(x, scale) {
   spread <- .Call(ffi_column_sd, x, center)
   spread[!(spread > 0)] <- 1
   if (!all_finite(center) || !all_finite(spread)) {
-    abort("not_finite", "`x` is too large to standardise without overflow: divide it by a constant first.")
+    abort("not_finite",
+          "`x` is too large to standardise without overflow: divide it by a constant first.")
   }
   list(center = center, scale = stats::setNames(spread, names(center)))
 }
@@ -224,7 +232,9 @@ apply_scaling <- function(x, scaling) {
 formula_data <- function(formula, data, response = TRUE) {
   if (missing(data)) data <- NULL
   if (!inherits(formula, "formula")) must_be("formula", "a formula such as `y ~ .`", formula)
-  if (!(is.null(data) || is.data.frame(data) || is.environment(data))) must_be("data", "a data frame", data)
+  if (!(is.null(data) || is.data.frame(data) || is.environment(data))) {
+    must_be("data", "a data frame", data)
+  }
   if (response && length(formula) < 3L) {
     abort("formula", "`formula` must have a response on its left-hand side, such as `y ~ .`.")
   }
@@ -245,7 +255,9 @@ formula_data <- function(formula, data, response = TRUE) {
 # `.` spelt out and what is subtracted gone: model.frame() would keep the latter as a column.
 simple_formula <- function(formula, data) {
   if (!is.data.frame(data)) {
-    if ("." %in% all.vars(formula)) abort("formula", "`formula` has a `.`, which needs `data` to be a data frame.")
+    if ("." %in% all.vars(formula)) {
+      abort("formula", "`formula` has a `.`, which needs `data` to be a data frame.")
+    }
     data <- NULL
   }
   terms <- tryCatch(
@@ -284,12 +296,16 @@ portable_terms <- function(terms, columns) {
 # A name that is neither a column nor a variable the user can see is most likely misspelt.
 check_variables <- function(formula, data, arg) {
   unknown <- setdiff(all.vars(formula), c(names(data), "."))
-  visible <- function(name) !is.null(get0(name, environment(formula))) && !is.function(get(name, environment(formula)))
+  visible <- function(name) {
+    value <- get0(name, environment(formula))
+    !is.null(value) && !is.function(value)
+  }
   unknown <- unknown[!vapply(unknown, visible, NA)]
   if (!length(unknown)) return(invisible())
   near <- unique(unlist(lapply(unknown, nearest_name, names(data))))
-  abort("columns", backticked(unknown), if (length(unknown) > 1L) " are not columns of `" else " is not a column of `",
-        arg, "`.", if (length(near)) paste0(" Did you mean ", backticked(near), "?"))
+  verb <- if (length(unknown) > 1L) " are not columns of `" else " is not a column of `"
+  abort("columns", backticked(unknown), verb, arg, "`.",
+        if (length(near)) paste0(" Did you mean ", backticked(near), "?"))
 }
 
 nearest_name <- function(name, names) {
@@ -299,7 +315,8 @@ nearest_name <- function(name, names) {
 
 check_terms <- function(terms) {
   if (any(attr(terms, "order") > 1L)) {
-    abort("formula", "`formula` has an interaction (", attr(terms, "term.labels")[attr(terms, "order") > 1L][1L],
+    abort("formula", "`formula` has an interaction (",
+          attr(terms, "term.labels")[attr(terms, "order") > 1L][1L],
           "). A kernel models interactions by itself: list the variables with `+`.")
   }
   if (!is.null(attr(terms, "offset"))) abort("formula", "`formula` must not have an offset.")
@@ -332,24 +349,29 @@ frame_from_terms <- function(terms, newdata) {
 # Some functions cannot be evaluated on no rows.
 empty_frame <- function(terms) {
   variables <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "", backtick = FALSE)
-  as.data.frame(stats::setNames(rep(list(numeric()), length(variables)), variables), optional = TRUE)
+  as.data.frame(stats::setNames(rep(list(numeric()), length(variables)), variables),
+                optional = TRUE)
 }
 
 # Each of `needed` is there, once.
 check_columns <- function(needed, names, arg) {
   missing <- setdiff(needed, names)
   if (length(missing)) {
-    abort("columns", "`", arg, "` lacks ", if (length(missing) > 1L) "columns " else "column ", backticked(missing), ".")
+    abort("columns", "`", arg, "` lacks ", if (length(missing) > 1L) "columns " else "column ",
+          backticked(missing), ".")
   }
   twice <- intersect(needed, names[duplicated(names)])
-  if (length(twice)) abort("columns", "`", arg, "` has column ", backticked(twice), " more than once.")
+  if (length(twice)) {
+    abort("columns", "`", arg, "` has column ", backticked(twice), " more than once.")
+  }
 }
 
 # What new rows are matched with, in the user's words.
 other_side <- function(arg) if (arg == "z") "`x`" else "the training data"
 
 match_columns <- function(newdata, input, arg = "newdata") {
-  if (is.data.frame(newdata)) match_frame(newdata, input, arg) else match_matrix(newdata, input, arg)
+  match <- if (is.data.frame(newdata)) match_frame else match_matrix
+  match(newdata, input, arg)
 }
 
 match_frame <- function(newdata, input, arg = "newdata") {
@@ -366,7 +388,8 @@ match_frame <- function(newdata, input, arg = "newdata") {
   for (i in seq_along(variables)) check_new_variable(values[[i]], variables[i], levels[[i]], arg)
   x <- expand_variables(values, variables, levels, nrow(newdata), arg)
   if (ncol(x) != input$width) {
-    abort("columns", "`", arg, "` gives ", ncol(x), " columns where the model has ", input$width, ".")
+    abort("columns", "`", arg, "` gives ", ncol(x), " columns where the model has ",
+          input$width, ".")
   }
   dimnames(x) <- names
   x
@@ -374,7 +397,9 @@ match_frame <- function(newdata, input, arg = "newdata") {
 
 check_new_variable <- function(v, name, levels, arg) {
   if (is.null(levels)) {
-    if (is.factor(v) || is.character(v)) must_be(paste0(arg, "$", name), "numeric, as in the training data", v)
+    if (is.factor(v) || is.character(v)) {
+      must_be(paste0(arg, "$", name), "numeric, as in the training data", v)
+    }
     return(invisible())
   }
   unknown <- setdiff(unique(as.character(v)), c(levels, NA))
@@ -388,7 +413,8 @@ match_matrix <- function(newdata, input, arg = "newdata") {
   x <- design_matrix(newdata, arg)$x
   if (is.null(input$columns) && is.null(colnames(x))) {
     if (ncol(x) != input$width) {
-      abort("columns", "`", arg, "` must have ", input$width, " columns like ", other_side(arg), ", not ", ncol(x), ".")
+      abort("columns", "`", arg, "` must have ", input$width, " columns like ", other_side(arg),
+            ", not ", ncol(x), ".")
     }
     return(x)
   }

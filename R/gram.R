@@ -47,7 +47,9 @@ gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(ke
 }
 
 fail_overflow <- function() {
-  abort("not_finite", "Kernel values overflow: the data in `x` are too large. Standardise them, or divide them by a constant.")
+  abort("not_finite",
+        "Kernel values overflow: the data in `x` are too large. ",
+        "Standardise them, or divide them by a constant.")
 }
 
 # What a user's function returns is not taken on trust.
@@ -58,9 +60,12 @@ function_gram <- function(kernel, x, z = NULL) {
   z <- if (symmetric) x else weigh(z)
   K <- kernel$f(x, z)
   if (!is.matrix(K) || !is.numeric(K) || nrow(K) != nrow(x) || ncol(K) != nrow(z)) {
-    abort("kernel", "The kernel function must return a numeric ", nrow(x), " x ", nrow(z), " matrix, not ", describe(K), ".")
+    abort("kernel", "The kernel function must return a numeric ", nrow(x), " x ", nrow(z),
+          " matrix, not ", describe(K), ".")
   }
-  if (!all_finite(K)) abort("not_finite", "The kernel function returned missing or infinite values.")
+  if (!all_finite(K)) {
+    abort("not_finite", "The kernel function returned missing or infinite values.")
+  }
   K <- as_doubles(K)
   dimnames(K) <- NULL
   if (!symmetric) return(K)
@@ -70,13 +75,15 @@ function_gram <- function(kernel, x, z = NULL) {
   (K + t(K)) / 2
 }
 
-check_memory <- function(rows, columns,
-                         remedy = "Use `kernel_basis()` and models on a basis, which never form it, or fewer rows.") {
+gram_remedy <-
+  "Use `kernel_basis()` and models on a basis, which never form it, or fewer rows."
+
+check_memory <- function(rows, columns, remedy = gram_remedy) {
   bytes <- 8 * as.double(rows) * as.double(columns)
   limit <- .Call(ffi_memory_limit)
   if (bytes > limit) {
-    abort("memory", "A ", format(rows, big.mark = ",", scientific = FALSE), " x ",
-          format(columns, big.mark = ",", scientific = FALSE), " matrix needs ", format_bytes(bytes),
+    size <- format(c(rows, columns), big.mark = ",", scientific = FALSE, trim = TRUE)
+    abort("memory", "A ", size[1L], " x ", size[2L], " matrix needs ", format_bytes(bytes),
           " and this machine has ", format_bytes(limit), ". ", remedy)
   }
 }

@@ -14,10 +14,11 @@
 #' | `linear_kernel()` | <x, z> |
 #' | `polynomial_kernel()` | (scale <x, z> + offset)^degree |
 #' | `sigmoid_kernel()` | tanh(scale <x, z> + offset); not positive semi-definite in general |
-#' | `spline_kernel()` | product over columns of 1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3, m = min(x, z); for x >= 0 |
+#' | `spline_kernel()` | product of 1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3 |
 #' | `function_kernel()` | `f(x, z)` |
 #'
-#' Here d is the Euclidean distance of two rows. `sigma = "mean"` stands for the root of the
+#' Here d is the Euclidean distance of two rows; the spline kernel is a product over columns with
+#' m = min(x, z), and positive semi-definite for x >= 0 only. `sigma = "mean"` stands for the root of the
 #' mean squared distance to the centroid and `"median"` for the median distance of two rows
 #' (of at most 1000 evenly spaced rows); both are worked out on the training data when a model
 #' is fitted, after scaling and weights.
@@ -48,8 +49,12 @@ new_kernel <- function(type, ..., weights = NULL) {
 
 check_weights <- function(weights) {
   if (is.null(weights)) return(NULL)
-  if (!is.numeric(weights) || !length(weights)) must_be("weights", "a numeric vector, one scale factor per column", weights)
-  if (!all_finite(weights)) abort("not_finite", "`weights` must be finite: ", sum(!is.finite(weights)), " are not.")
+  if (!is.numeric(weights) || !length(weights)) {
+    must_be("weights", "a numeric vector, one scale factor per column", weights)
+  }
+  if (!all_finite(weights)) {
+    abort("not_finite", "`weights` must be finite: ", sum(!is.finite(weights)), " are not.")
+  }
   if (!is.null(names(weights)) && anyDuplicated(names(weights))) {
     abort("argument", "`weights` must have unique names.")
   }
@@ -80,7 +85,8 @@ rbf_kernel <- function(sigma = "mean", gamma = NULL, width = NULL, weights = NUL
   if (any(others)) sigma <- sqrt(width / 2)
   if (!all(is.finite(c(gamma, width))) || min(gamma, width) == 0) {
     arg <- names(given)[given]
-    must_be(arg, "neither extremely small nor extremely large", c(sigma = sigma, gamma = gamma, width = width)[[arg]])
+    must_be(arg, "neither extremely small nor extremely large",
+            c(sigma = sigma, gamma = gamma, width = width)[[arg]])
   }
   new_kernel("rbf", sigma = sigma, gamma = gamma, width = width, weights = weights)
 }
@@ -106,14 +112,17 @@ linear_kernel <- function(weights = NULL) new_kernel("linear", weights = weights
 polynomial_kernel <- function(degree = 3, scale = 1, offset = 1, weights = NULL) {
   new_kernel("polynomial",
     degree = check_whole(degree, "degree", min = 1, max = 1000),
-    scale = check_number(scale, "scale", above = 0), offset = check_number(offset, "offset"), weights = weights
+    scale = check_number(scale, "scale", above = 0),
+    offset = check_number(offset, "offset"),
+    weights = weights
   )
 }
 
 #' @rdname kernels
 #' @export
 sigmoid_kernel <- function(scale = 1, offset = 0, weights = NULL) {
-  new_kernel("sigmoid", scale = check_number(scale, "scale"), offset = check_number(offset, "offset"), weights = weights)
+  new_kernel("sigmoid", scale = check_number(scale, "scale"),
+             offset = check_number(offset, "offset"), weights = weights)
 }
 
 #' @rdname kernels
@@ -122,7 +131,9 @@ spline_kernel <- function(weights = NULL) new_kernel("spline", weights = weights
 
 #' @rdname kernels
 #' @export
-function_kernel <- function(f, weights = NULL) new_kernel("function", f = check_function(f, "f"), weights = weights)
+function_kernel <- function(f, weights = NULL) {
+  new_kernel("function", f = check_function(f, "f"), weights = weights)
+}
 
 #' Convert to a kernel
 #'
@@ -149,7 +160,9 @@ as_kernel <- function(x) {
     polykernel = polynomial_kernel(degree = par$degree, scale = par$scale, offset = par$offset),
     tanhkernel = sigmoid_kernel(scale = par$scale, offset = par$offset),
     splinekernel = spline_kernel(),
-    must_be("kernel", paste0("a kernel such as `rbf_kernel()`", if (is.function(x)) " or `function_kernel(f)`"), x)
+    must_be("kernel", paste0(
+      "a kernel such as `rbf_kernel()`", if (is.function(x)) " or `function_kernel(f)`"
+    ), x)
   )
 }
 
@@ -161,9 +174,11 @@ check_kernel <- function(kernel) {
   sigma_ok <- function(v) (number(v) && v > 0) || identical(v, "mean") || identical(v, "median")
   good <- is.list(kernel) && is.character(kernel$type) && length(kernel$type) == 1L &&
     switch(kernel$type,
-      rbf = sigma_ok(kernel$sigma) && (is.character(kernel$sigma) || (number(kernel$gamma) && kernel$gamma > 0)),
+      rbf = sigma_ok(kernel$sigma) &&
+        (is.character(kernel$sigma) || (number(kernel$gamma) && kernel$gamma > 0)),
       laplace = sigma_ok(kernel$sigma),
-      polynomial = number(kernel$degree) && kernel$degree >= 1 && kernel$degree == trunc(kernel$degree) &&
+      polynomial = number(kernel$degree) && kernel$degree == trunc(kernel$degree) &&
+        kernel$degree >= 1 &&
         kernel$degree <= 1000 && number(kernel$scale) && number(kernel$offset),
       sigmoid = number(kernel$scale) && number(kernel$offset),
       `function` = is.function(kernel$f),
@@ -200,7 +215,10 @@ resolve_kernel <- function(kernel, x) {
   kernel <- as_kernel(kernel)
   kernel$weights <- match_weights(kernel$weights, x)
   if (!is.character(kernel$sigma)) return(kernel)
-  spread <- if (kernel$sigma == "mean") mean_spread(x, kernel$weights) else median_distance(x, kernel$weights)
+  spread <- switch(kernel$sigma,
+    mean = mean_spread(x, kernel$weights),
+    median = median_distance(x, kernel$weights)
+  )
   if (!is.finite(spread) || spread <= 0) {
     abort("data", "`sigma = \"", kernel$sigma, "\"` cannot be worked out: ",
           if (!is.finite(spread)) "distances overflow"
@@ -215,11 +233,14 @@ match_weights <- function(weights, x) {
   if (is.null(weights)) return(NULL)
   if (!is.null(names(weights)) && !is.null(colnames(x))) {
     missing <- setdiff(colnames(x), names(weights))
-    if (length(missing)) abort("columns", "`weights` of the kernel lack column ", backticked(missing), ".")
+    if (length(missing)) {
+      abort("columns", "`weights` of the kernel lack column ", backticked(missing), ".")
+    }
     return(weights[colnames(x)])
   }
   if (length(weights) != ncol(x)) {
-    abort("columns", "`weights` of the kernel must have one value per column (", ncol(x), "), not ", length(weights), ".")
+    abort("columns", "`weights` of the kernel must have one value per column (", ncol(x), "), not ",
+          length(weights), ".")
   }
   weights
 }
@@ -262,14 +283,16 @@ print.kernelect_kernel <- function(x, ...) {
   w <- x$weights
   if (!is.null(w)) {
     shown <- utils::head(w, 5L)
-    text <- if (is.null(names(w))) format(shown, digits = 4) else paste(names(shown), format(shown, digits = 4))
-    cat("weights: ", paste(trimws(text), collapse = ", "), if (length(w) > 5L) sprintf(", ... (%d)", length(w)), "\n", sep = "")
+    text <- trimws(paste(names(shown), format(shown, digits = 4)))
+    more <- if (length(w) > 5L) sprintf(", ... (%d)", length(w))
+    cat("weights: ", paste(text, collapse = ", "), more, "\n", sep = "")
   }
   invisible(x)
 }
 
 kernel_label <- function(kernel) {
-  name <- switch(kernel$type, rbf = "RBF", laplace = "Laplace", `function` = "user function", kernel$type)
+  name <- switch(kernel$type, rbf = "RBF", laplace = "Laplace", `function` = "user function",
+                 kernel$type)
   parameter <- if (is.character(kernel$sigma)) sigma_words(kernel)
     else if (is.numeric(kernel$sigma)) paste0("sigma = ", format(kernel$sigma, digits = 4))
     else if (kernel$type == "polynomial") paste("degree", kernel$degree)
@@ -277,7 +300,8 @@ kernel_label <- function(kernel) {
 }
 
 sigma_words <- function(kernel) {
-  paste0("sigma = ", if (!is.null(kernel$factor)) paste0(format(kernel$factor, digits = 4), " x "), "\"", kernel$sigma, "\" of the data")
+  factor <- if (!is.null(kernel$factor)) paste(format(kernel$factor, digits = 4), "x ")
+  paste0("sigma = ", factor, "\"", kernel$sigma, "\" of the data")
 }
 
 kernel_formula <- function(kernel) {
@@ -285,9 +309,13 @@ kernel_formula <- function(kernel) {
   switch(kernel$type,
     linear = "<x, z>",
     rbf = if (is.character(kernel$sigma)) "exp(-|x - z|^2 / (2 sigma^2))" else
-      sprintf("exp(-|x - z|^2 / (2 * %s^2)), gamma = %s, width = %s", f(kernel$sigma), f(kernel$gamma), f(kernel$width)),
-    laplace = if (is.character(kernel$sigma)) "exp(-|x - z| / sigma)" else sprintf("exp(-|x - z| / %s)", f(kernel$sigma)),
-    polynomial = sprintf("(%s <x, z> + %s)^%s", f(kernel$scale), f(kernel$offset), f(kernel$degree)),
+      sprintf("exp(-|x - z|^2 / (2 * %s^2)), gamma = %s, width = %s", f(kernel$sigma),
+              f(kernel$gamma), f(kernel$width)),
+    laplace = paste0(
+      "exp(-|x - z| / ", if (is.character(kernel$sigma)) "sigma" else f(kernel$sigma), ")"
+    ),
+    polynomial = sprintf("(%s <x, z> + %s)^%s", f(kernel$scale), f(kernel$offset),
+                         f(kernel$degree)),
     sigmoid = sprintf("tanh(%s <x, z> + %s)", f(kernel$scale), f(kernel$offset)),
     spline = "prod(1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3), m = min(x, z)",
     `function` = "f(x, z)"

@@ -3,7 +3,13 @@
 # The random numbers of a test must neither come from nor disturb the session's stream.
 with_seed <- function(seed, code) {
   old <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (is.null(old)) rm(".Random.seed", envir = globalenv()) else assign(".Random.seed", old, globalenv()))
+  on.exit(
+    if (is.null(old)) {
+      rm(".Random.seed", envir = globalenv())
+    } else {
+      assign(".Random.seed", old, globalenv())
+    }
+  )
   set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
   code
 }

@@ -47,13 +47,14 @@ reference_target <- function(y, target) {
     return(ifelse(outer(y, y, `==`), 1, -1 / (length(classes) - 1)))
   }
   first <- y == classes[1]
-  sign <- if (target == "plain") ifelse(first, 1, -1) else ifelse(first, 1 / sum(first), -1 / sum(!first))
+  size <- if (target == "plain") 1 else ifelse(first, sum(first), sum(!first))
+  sign <- ifelse(first, 1, -1) / size
   outer(sign, sign)
 }
 
 reference_alignment <- function(K, y, target = "balanced") {
-  T <- reference_target(y, target)
-  sum(K * T) / sqrt(sum(K^2) * sum(T^2))
+  L <- reference_target(y, target)
+  sum(K * L) / sqrt(sum(K^2) * sum(L^2))
 }
 
 # Scatter traces by class means in the kernel space: |phi_i - m|^2 from K alone.
@@ -62,7 +63,9 @@ reference_separability <- function(K, y, eps = 0) {
   distance2 <- function(a, b) drop(crossprod(a - b, K %*% (a - b)))
   mean_of <- function(rows) replace(numeric(n), rows, 1 / length(rows))
   rows <- split(seq_len(n), y)
-  between <- sum(vapply(rows, function(r) length(r) * distance2(mean_of(r), mean_of(seq_len(n))), 0))
+  between <- sum(vapply(rows, function(r) {
+    length(r) * distance2(mean_of(r), mean_of(seq_len(n)))
+  }, 0))
   within <- sum(vapply(rows, function(r) {
     sum(vapply(r, function(i) distance2(mean_of(i), mean_of(r)), 0))
   }, 0))

@@ -71,7 +71,8 @@ test_that("a misspelt argument does not vanish", {
 
 test_that("class labels become a factor of used levels", {
   expect_identical(check_classes(c("b", "a")), factor(c("b", "a")))
-  expect_identical(levels(check_classes(factor(c("a", "c"), levels = c("a", "b", "c")))), c("a", "c"))
+  expect_identical(levels(check_classes(factor(c("a", "c"), levels = c("a", "b", "c")))),
+                   c("a", "c"))
   expect_identical(check_classes(c(TRUE, FALSE)), factor(c(TRUE, FALSE)))
   expect_snapshot(error = TRUE, {
     check_classes(1:3)

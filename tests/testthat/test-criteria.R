@@ -2,7 +2,8 @@ test_that("the figures of Sonar are those known to be right", {
   data <- sonar()
   figures <- function(kernel) {
     K <- gram(data$x, kernel)
-    c(kernel_alignment(K, data$y, "plain"), kernel_alignment(K, data$y), kernel_separability(K, data$y))
+    c(kernel_alignment(K, data$y, "plain"), kernel_alignment(K, data$y),
+      kernel_separability(K, data$y))
   }
   expect_lt(max(abs(figures(linear_kernel()) - c(0.13182347, 0.13242339, 0.04323430))), 1e-7)
   expect_lt(max(abs(figures(rbf_kernel(sqrt(60))) - c(0.03643038, 0.03625293, 0.02965821))), 1e-7)
@@ -15,9 +16,11 @@ test_that("criteria agree with explicit matrices", {
     for (y in list(iris$Species[rows], factor(iris$Species[rows] == "setosa"))) {
       K <- gram(x[rows, ], kernel)
       expect_equal(kernel_alignment(K, y), reference_alignment(K, droplevels(y)), tolerance = 1e-12)
-      expect_equal(kernel_alignment(K, y, "plain"), reference_alignment(K, droplevels(y), "plain"), tolerance = 1e-12)
+      expect_equal(kernel_alignment(K, y, "plain"), reference_alignment(K, droplevels(y), "plain"),
+                   tolerance = 1e-12)
       expect_equal(kernel_separability(K, y), reference_separability(K, y), tolerance = 1e-10)
-      expect_equal(kernel_separability(K, y, eps = 3), reference_separability(K, y, eps = 3), tolerance = 1e-10)
+      expect_equal(kernel_separability(K, y, eps = 3), reference_separability(K, y, eps = 3),
+                   tolerance = 1e-10)
       expect_equal(kernel_hsic(K, y), reference_hsic(K, y), tolerance = 1e-10)
     }
   }

@@ -16,6 +16,9 @@ fit_formula <- function(formula, data, ...) {
   model_data(parts$x, parts$y, terms = parts$terms)
 }
 
+# The class of a tibble, whose own methods are at work where that package is loaded.
+as_tbl <- function(data) structure(data, class = c("tbl_df", "tbl", "data.frame"))
+
 test_that("columns are standardised with n - 1, constant ones with 1", {
   x <- cbind(iris_matrix(), constant = 0.1)
   data <- model_data(x)
@@ -38,17 +41,18 @@ test_that("every route to the same columns gives the same matrix", {
   text <- iris
   text$Species <- as.character(text$Species)
   expect_identical(model_data(text)[c("x", "scaling")], frame[c("x", "scaling")])
-  expect_identical(fit_formula(~., iris, response = FALSE)[c("x", "scaling")], frame[c("x", "scaling")])
+  expect_identical(fit_formula(~., iris, response = FALSE)[c("x", "scaling")],
+                   frame[c("x", "scaling")])
   matrix_route <- model_data(as.matrix(iris[1:4]))
   expect_identical(model_data(iris[1:4])$x, matrix_route$x)
   expect_identical(fit_formula(Species ~ ., iris)$x, matrix_route$x)
   expect_identical(fit_formula(Species ~ ., iris)$y, iris$Species)
-  skip_if_not_installed("tibble")
-  expect_identical(model_data(tibble::as_tibble(iris))$x, frame$x)
+  expect_identical(model_data(as_tbl(iris))$x, frame$x)
 })
 
 test_that("factors become an indicator for each used level", {
-  data <- data.frame(a = 1:3, f = factor(c("u", "w", "u"), levels = c("u", "v", "w")), l = c(TRUE, FALSE, TRUE))
+  data <- data.frame(a = 1:3, f = factor(c("u", "w", "u"), levels = c("u", "v", "w")),
+                     l = c(TRUE, FALSE, TRUE))
   x <- model_data(data, scale = FALSE)$x
   expect_identical(x, cbind(a = c(1, 2, 3), fu = c(1, 0, 1), fw = c(0, 1, 0), l = c(1, 0, 1)))
   data$f <- ordered(data$f)
@@ -61,7 +65,8 @@ test_that("indicator names that clash are set off", {
   ionosphere <- package_data("Ionosphere", "mlbench")
   x <- model_data(ionosphere[-35])$x
   expect_identical(anyDuplicated(colnames(x)), 0L)
-  expect_identical(new_rows(ionosphere[1:5, ], model_data(ionosphere[-35]))$x, x[1:5, ], ignore_attr = TRUE)
+  expect_identical(new_rows(ionosphere[1:5, ], model_data(ionosphere[-35]))$x, x[1:5, ],
+                   ignore_attr = TRUE)
 })
 
 test_that("matrix columns and numeric classes are spread out", {
@@ -70,7 +75,8 @@ test_that("matrix columns and numeric classes are spread out", {
   data$one <- matrix(1:4)
   data$i <- I(c(2, 4, 6, 8))
   x <- model_data(data, scale = FALSE)$x
-  expect_identical(x, cbind(t = c(1, 2, 3, 4), mp = c(1, 2, 3, 4), mq = c(5, 6, 7, 8), one = c(1, 2, 3, 4), i = c(2, 4, 6, 8)))
+  expect_identical(x, cbind(t = c(1, 2, 3, 4), mp = c(1, 2, 3, 4), mq = c(5, 6, 7, 8),
+                            one = c(1, 2, 3, 4), i = c(2, 4, 6, 8)))
 })
 
 test_that("columns that are not numbers are refused by name", {
@@ -110,7 +116,8 @@ test_that("missing values fail with columns and counts, or are omitted with a me
     model_data(x, na_action = "drop")
     model_data(x * NA, na_action = "omit")
   })
-  expect_message(data <- model_data(x, y, na_action = "omit"), "3 of 150 rows with missing values omitted")
+  expect_message(data <- model_data(x, y, na_action = "omit"),
+                 "3 of 150 rows with missing values omitted")
   expect_identical(data$n, 147L)
   expect_identical(data$y, y[3:149])
   expect_identical(data$x, model_data(x[3:149, ])$x)
@@ -153,7 +160,8 @@ test_that("formulas are taken apart", {
   parts <- formula_data(Species ~ . - Sepal.Width, iris)
   expect_named(parts$x, c("Sepal.Length", "Petal.Length", "Petal.Width"))
   expect_named(formula_data(log(Sepal.Length) ~ ., iris)$x, names(iris)[-1])
-  expect_identical(formula_data(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length, iris)$y[, 2], iris$Sepal.Width, ignore_attr = TRUE)
+  expect_identical(formula_data(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length, iris)$y[, 2],
+                   iris$Sepal.Width, ignore_attr = TRUE)
   expect_null(formula_data(~., iris, response = FALSE)$y)
   a <- c(1, 2, 4)
   b <- c("u", "v", "u")
@@ -187,7 +195,8 @@ test_that("a formula model carries no environment and needs none", {
   })
   expect_lt(length(serialize(fit$input, NULL)), 5000)
   expect_equal(new_rows(iris, fit)$x, fit$x, tolerance = 1e-13)
-  expect_identical(new_rows(iris[7, 1:4], fit)$x, new_rows(iris[1:9, ], fit)$x[7, , drop = FALSE], ignore_attr = TRUE)
+  expect_identical(new_rows(iris[7, 1:4], fit)$x, new_rows(iris[1:9, ], fit)$x[7, , drop = FALSE],
+                   ignore_attr = TRUE)
   expect_identical(dim(new_rows(iris[0, ], fit)$x), c(0L, 4L))
   expect_equal(new_rows(iris_matrix(), fit)$x, fit$x, tolerance = 1e-13)
 })
@@ -215,9 +224,9 @@ test_that("new rows go the way of the training rows", {
   expect_identical(new_rows(iris, by_matrix)$x, by_matrix$x)
   expect_identical(dim(new_rows(iris_matrix()[0, ], by_matrix)$x), c(0L, 4L))
   unnamed <- model_data(unname(iris_matrix()))
-  expect_identical(new_rows(unname(iris_matrix())[3, , drop = FALSE], unnamed)$x, unnamed$x[3, , drop = FALSE])
-  skip_if_not_installed("tibble")
-  expect_identical(new_rows(tibble::as_tibble(iris), fit)$x, fit$x)
+  expect_identical(new_rows(unname(iris_matrix())[3, , drop = FALSE], unnamed)$x,
+                   unnamed$x[3, , drop = FALSE])
+  expect_identical(new_rows(as_tbl(iris), fit)$x, fit$x)
 })
 
 test_that("new rows with NA are marked, not dropped", {
@@ -273,7 +282,8 @@ test_that("values of complete rows are spread over all rows", {
   expect_identical(fill_rows(factor(c("u", "v")), complete), factor(c("u", NA, "v")))
   expect_identical(fill_rows(matrix(1:4, 2), complete), rbind(c(1L, 3L), NA, c(2L, 4L)))
   named <- matrix(1:2, 2, dimnames = list(c("a", "b"), "k"))
-  expect_identical(fill_rows(named, complete), matrix(c(1L, NA, 2L), 3, dimnames = list(c("a", "", "b"), "k")))
+  expect_identical(fill_rows(named, complete),
+                   matrix(c(1L, NA, 2L), 3, dimnames = list(c("a", "", "b"), "k")))
   expect_identical(fill_rows(numeric(), c(FALSE, FALSE)), c(NA_real_, NA_real_))
   expect_identical(fill_rows(1:2, c(TRUE, TRUE)), 1:2)
 })

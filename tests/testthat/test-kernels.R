@@ -29,7 +29,9 @@ test_that("kernels print their formula with its numbers", {
 test_that("mean and median widths are those of the weighted training rows", {
   x <- random_matrix(40, 3) + 5
   w <- c(1, 0, 2.5)
-  resolved <- function(sigma, weights = NULL) resolve_kernel(rbf_kernel(sigma, weights = weights), x)$sigma
+  resolved <- function(sigma, weights = NULL) {
+    resolve_kernel(rbf_kernel(sigma, weights = weights), x)$sigma
+  }
   expect_equal(resolved("mean"), reference_sigma_mean(x), tolerance = 1e-13)
   expect_equal(resolved("median"), reference_sigma_median(x), tolerance = 1e-13)
   expect_equal(resolved("mean", w), reference_sigma_mean(x, w), tolerance = 1e-13)
@@ -77,7 +79,8 @@ test_that("kernlab kernels become ours with the same values", {
   z <- abs(random_matrix(7, 3, seed = 2))
   kernels <- list(
     kernlab::rbfdot(sigma = 0.3), kernlab::laplacedot(sigma = 0.7), kernlab::vanilladot(),
-    kernlab::polydot(degree = 3, scale = 0.5, offset = 2), kernlab::tanhdot(scale = 0.2, offset = 0.1),
+    kernlab::polydot(degree = 3, scale = 0.5, offset = 2),
+    kernlab::tanhdot(scale = 0.2, offset = 0.1),
     kernlab::splinedot()
   )
   for (theirs in kernels) {
@@ -134,7 +137,8 @@ test_that("a damaged kernel is refused", {
     list(type = "polynomial", degree = 2.5, scale = 1, offset = 0), list(type = "function", f = 1)
   )
   for (fields in damaged) {
-    expect_error(as_kernel(structure(fields, class = "kernelect_kernel")), "damaged", class = "kernelect_error_argument")
+    expect_error(as_kernel(structure(fields, class = "kernelect_kernel")), "damaged",
+                 class = "kernelect_error_argument")
   }
 })
 
