@@ -17,11 +17,11 @@
 #' | `spline_kernel()` | product of 1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3 |
 #' | `function_kernel()` | `f(x, z)` |
 #'
-#' Here d is the Euclidean distance of two rows; the spline kernel is a product over columns with
-#' m = min(x, z), and positive semi-definite for x >= 0 only. `sigma = "mean"` stands for the root of the
-#' mean squared distance to the centroid and `"median"` for the median distance of two rows
-#' (of at most 1000 evenly spaced rows); both are worked out on the training data when a model
-#' is fitted, after scaling and weights.
+#' Here d is the Euclidean distance of two rows; the spline kernel is a product over columns
+#' with m = min(x, z), and positive semi-definite for x >= 0 only. `sigma = "mean"` stands for
+#' the root of the mean squared distance to the centroid and `"median"` for the median distance
+#' of two rows (of at most 1000 evenly spaced rows); both are worked out on the training data
+#' when a model is fitted, after scaling and weights.
 #'
 #' @param sigma a positive number, `"mean"` or `"median"`.
 #' @param gamma,width other ways to give the width of a radial basis function: one of the three.
