@@ -194,15 +194,23 @@ run_engine <- function(source, control, n, keep) {
     abort("data", "No row spans anything: every row has length zero in the kernel space",
           if (control$neighbours) " once centred", ". Check the data for identical rows.")
   }
-  if (fit$lowest < -1e-8) {
-    warn("indefinite", "The kernel is not positive semi-definite on these data (residual ",
-         format(fit$lowest, digits = 3), " of the largest diagonal): results are approximate. ", psd_remedy)
-  }
+  if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method)
   fit$stop <- c("rank", "tol", "threshold", "size")[fit$stop]
   if (is.null(control$size) && rule$limit < n && fit$stop == "size") {
     inform("The basis stopped at 1000 rows; give `size` (or `size = Inf`) for more.")
   }
   fit
+}
+
+# Rows taken in order may be so close to dependent that rounding alone does this.
+warn_negative <- function(lowest, method) {
+  share <- paste0(" (residual ", format(lowest, digits = 3), " of the largest diagonal): results are approximate. ")
+  if (method == "kgs") {
+    warn("indefinite", "Rows taken in order depend on each other too closely, or the kernel is not positive ",
+         "semi-definite on these data", share, "Use `method = \"cholesky\"`, which tells the two apart.")
+  } else {
+    warn("indefinite", "The kernel is not positive semi-definite on these data", share, psd_remedy)
+  }
 }
 
 psd_remedy <- paste(

@@ -16,17 +16,32 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows without length (the centre itself among them) have no angle: they do not count and are
- * never picked. Otherwise `inverse` is 1 / k_ii, and `weight` turns a residual into its key. */
-static void set_weights(ke_basis *b, double top)
+/* The magnitude h_i behind each diagonal entry. A centred entry is a difference of larger ones
+ * and carries their rounding, so what counts as zero is relative to those. Returns the largest. */
+static double set_magnitudes(const ke_basis *b, double *h)
 {
-  const double none = (double)b->n * DBL_EPSILON * top;
+  const ke_source *inner = b->source->inner;
+  double top = 0.0;
+  if (inner)
+    inner->diagonal(inner, h);
+  for (size_t i = 0; i < b->n; i++) {
+    h[i] = inner ? fmax(fmax(h[i], b->source->constant), b->diagonal[i]) : b->diagonal[i];
+    top = h[i] > top ? h[i] : top;
+  }
+  return top;
+}
+
+/* Rows without length (the centre itself among them) have no angle: they do not count and are
+ * never picked. Otherwise `inverse` is 1 / k_ii, and a residual times `weight` is what the rank
+ * is judged by. */
+static void set_weights(ke_basis *b, const double *h)
+{
   b->counted = b->trace = 0.0;
   for (size_t i = 0; i < b->n; i++) {
-    const int counts = b->diagonal[i] > none;
+    const int counts = b->diagonal[i] > (double)b->n * DBL_EPSILON * h[i];
     b->residual[i] = counts ? b->diagonal[i] : 0.0;
     b->inverse[i] = counts ? 1.0 / b->diagonal[i] : 0.0;
-    b->weight[i] = b->rule->normalised ? b->inverse[i] : 1.0;
+    b->weight[i] = b->rule->normalised ? (counts ? 1.0 / h[i] : 0.0) : 1.0;
     b->counted += counts;
     b->trace += b->residual[i];
     if (b->explained)
@@ -37,19 +52,20 @@ static void set_weights(ke_basis *b, double top)
 ke_status ke_basis_start(ke_basis *b)
 {
   b->source->diagonal(b->source, b->diagonal);
-  double top = 0.0, bottom = 0.0;
+  double bottom = 0.0;
   for (size_t i = 0; i < b->n; i++) {
-    const double k = b->diagonal[i];
-    if (!isfinite(k))
+    if (!isfinite(b->diagonal[i]))
       return KE_NOT_FINITE;
-    top = k > top ? k : top;
-    bottom = k < bottom ? k : bottom;
+    bottom = b->diagonal[i] < bottom ? b->diagonal[i] : bottom;
   }
-  if (bottom < -KE_NEGATIVE * top)
+  b->top = set_magnitudes(b, b->keys);
+  if (bottom < -KE_NEGATIVE * b->top)
     return KE_INDEFINITE;
-  set_weights(b, top);
-  b->top = top;
-  b->floor = (double)b->n * DBL_EPSILON * (b->rule->normalised ? 1.0 : top);
+  set_weights(b, b->keys);
+  const double eps = DBL_EPSILON * (b->rule->normalised ? 1.0 : b->top);
+  b->floor = (double)b->n * eps;
+  b->slack = (b->n < 2 * KE_SLACK ? (double)b->n / 2.0 : KE_SLACK) * eps;
+  b->blind = b->source->cancels ? KE_SLACK * DBL_EPSILON * KE_SLACK * DBL_EPSILON : 0.0;
   b->size = b->picks = b->cursor = b->updates = 0;
   b->stop = b->counted > 0.0 ? KE_GOES_ON : KE_STOP_RANK;
   return KE_OK;
@@ -86,6 +102,8 @@ static void eliminate(ke_basis *b, size_t c)
   }
   column[c] = root;
   b->left[c] = 0.0;
+  for (size_t l = 0; b->triangle && l <= done; l++)
+    b->triangle[done * (done + 1) / 2 + l] = b->panel[c + l * b->most];
 }
 
 static void pick_among_candidates(ke_basis *b, const ke_env *env)
@@ -107,17 +125,27 @@ static void pick_among_candidates(ke_basis *b, const ke_env *env)
 
 /* ---- all rows --------------------------------------------------------------------------- */
 
+/* Rows brought up to date between two looks at an interrupt: the fewer the more work a row is,
+ * so that even a plain BLAS answers in time. It must not depend on the threads. */
+static size_t chunk_rows(const ke_basis *b, size_t columns)
+{
+  const size_t flops = columns * (2 * b->source->width + 2 * b->size + 64);
+  const size_t tiles = (size_t)200000000 / flops / KE_TILE;
+  return tiles < 2 ? 2 * KE_TILE : tiles * KE_TILE < KE_CHUNK ? tiles * KE_TILE : KE_CHUNK;
+}
+
 /* Kernel values of rows i0 .. i0 + m against the picks, by tiles so that threads may share. */
-static void kernel_columns(const ke_basis *b, size_t i0, size_t m, double *out, const ke_env *env)
+static void kernel_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo,
+                           const ke_env *env)
 {
   const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(env->threads)                            \
-    if (env->threads > 1 && b->source->parallel)
+    if (env->threads > 1 && s->parallel)
 #endif
   for (size_t t = 0; t < tiles; t++) {
     const size_t i = t * KE_TILE, rows = m - i < KE_TILE ? m - i : KE_TILE;
-    b->source->against(b->source, KE_PICKS, i0 + i, rows, out + i, b->n);
+    s->against(s, KE_PICKS, i0 + i, rows, out + i, ldo);
   }
   (void)env;
 }
@@ -148,18 +176,19 @@ static void add_squares(const double *column, size_t m, double *explained)
 static void update_chunk(ke_basis *b, size_t i0, size_t m, const ke_env *env)
 {
   double *fresh = b->factor + b->size * b->n + i0;
-  kernel_columns(b, i0, m, fresh, env);
+  kernel_columns(b->source, i0, m, fresh, b->n, env);
   if (b->size > 0)
     ke_gemm('N', 'T', m, b->picks, b->size, -1.0, b->factor + i0, b->n, b->picked_rows, KE_BLOCK,
             1.0, fresh, b->n);
   ke_trsm_right_lower_t(m, b->picks, b->square, KE_BLOCK, fresh, b->n);
   for (size_t l = 0; l < b->picks; l++) {
     const size_t row = b->index[b->size + l];
-    lower_residuals(b, i0, m, fresh + l * b->n, &b->path[b->size + l]);
+    const double *column = fresh + l * b->n;
+    if (row >= i0 && row < i0 + m) /* its own pivot leaves exactly nothing */
+      b->residual[row] = column[row - i0] * column[row - i0];
+    lower_residuals(b, i0, m, column, &b->path[b->size + l]);
     if (b->explained)
-      add_squares(fresh + l * b->n, m, b->explained + i0);
-    if (row >= i0 && row < i0 + m)
-      b->residual[row] = 0.0;
+      add_squares(column, m, b->explained + i0);
   }
 }
 
@@ -181,9 +210,10 @@ static void update_all_rows(ke_basis *b, const ke_env *env)
 {
   collect_picks(b);
   b->source->gather(b->source, KE_PICKS, b->index + b->size, b->picks);
-  for (size_t i0 = 0; i0 < b->n; i0 += KE_CHUNK) {
+  const size_t step = chunk_rows(b, b->picks);
+  for (size_t i0 = 0; i0 < b->n; i0 += step) {
     ke_check(env);
-    update_chunk(b, i0, b->n - i0 < KE_CHUNK ? b->n - i0 : KE_CHUNK, env);
+    update_chunk(b, i0, b->n - i0 < step ? b->n - i0 : step, env);
   }
   b->updates++;
 }
@@ -227,21 +257,35 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env)
 
 /* ---- first pick of fvs ---------------------------------------------------------------------- */
 
+/* Four running sums fix the order of additions and still let them overlap. */
+static double weighted_squares(const double *x, const double *w, size_t n)
+{
+  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    s0 += x[i] * x[i] * w[i];
+    s1 += x[i + 1] * x[i + 1] * w[i + 1];
+    s2 += x[i + 2] * x[i + 2] * w[i + 2];
+    s3 += x[i + 3] * x[i + 3] * w[i + 3];
+  }
+  for (; i < n; i++)
+    s0 += x[i] * x[i] * w[i];
+  return (s0 + s1) + (s2 + s3);
+}
+
 /* Fitness of one row as a basis of its own, over all rows: sum_j k_ij^2 / (k_ii k_jj). */
 static void fitness_of_block(ke_basis *b, const size_t *rows, size_t count, double *fitness,
                              double *work, const ke_env *env)
 {
+  const size_t step = chunk_rows(b, count);
   memset(fitness, 0, count * sizeof(double));
   b->source->gather(b->source, KE_PICKS, rows, count);
-  for (size_t i0 = 0; i0 < b->n; i0 += KE_CHUNK) {
-    const size_t m = b->n - i0 < KE_CHUNK ? b->n - i0 : KE_CHUNK;
+  for (size_t i0 = 0; i0 < b->n; i0 += step) {
+    const size_t m = b->n - i0 < step ? b->n - i0 : step;
     ke_check(env);
-    for (size_t i = 0; i < m; i += KE_TILE)
-      b->source->against(b->source, KE_PICKS, i0 + i, m - i < KE_TILE ? m - i : KE_TILE, work + i,
-                         KE_CHUNK);
+    kernel_columns(b->source, i0, m, work, KE_CHUNK, env);
     for (size_t j = 0; j < count; j++)
-      for (size_t i = 0; i < m; i++)
-        fitness[j] += work[i + j * KE_CHUNK] * work[i + j * KE_CHUNK] * b->inverse[i0 + i];
+      fitness[j] += weighted_squares(work + j * KE_CHUNK, b->inverse + i0, m);
   }
 }
 

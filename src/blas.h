@@ -39,4 +39,11 @@ static inline void ke_trsm_right_lower_t(size_t m, size_t n, const double *l, si
   F77_CALL(dtrsm)("R", "L", "T", "N", &im, &in, &one, l, &il, b, &ib FCONE FCONE FCONE FCONE);
 }
 
+/* x = U^{-1} x, U n x n upper triangular, its columns packed one after the other */
+static inline void ke_tpsv_upper(size_t n, const double *u, double *x)
+{
+  int in = (int)n, ix = 1;
+  F77_CALL(dtpsv)("U", "N", "N", &in, u, x, &ix FCONE FCONE FCONE);
+}
+
 #endif

@@ -91,13 +91,22 @@ static ke_source centred(ke_source *inner, size_t neighbours, size_t *rows, cons
 {
   const size_t n = inner->n;
   double *shift = doubles(n);
-  double *work = doubles(2 * n + ke_row_sums_work(n, env->threads) + KE_CHUNK * neighbours);
+  double *work = doubles(2 * n + ke_row_sums_work(n, env->threads) + KE_TILE * neighbours);
   ke_nearest_to_centre(inner, neighbours, rows, work, env);
   const double constant = ke_centre_shift(inner, rows, neighbours, shift, work, env);
   return ke_source_centred(inner, shift, constant);
 }
 
 /* ---- the engine ------------------------------------------------------------------------ */
+
+static void lend_triangle(ke_basis *b, size_t capacity)
+{
+  double *triangle = doubles(capacity * (capacity + 1) / 2);
+  if (b->size > 0)
+    memcpy(triangle, b->triangle, b->size * (b->size + 1) / 2 * sizeof(double));
+  b->triangle = triangle;
+  b->solution = doubles(capacity);
+}
 
 /* Room for `capacity` columns: the factor is an R matrix, so that it can be handed over. It
  * lives in `box`, a protected list of one. */
@@ -113,6 +122,8 @@ static void lend_columns(ke_basis *b, size_t capacity, SEXP box)
   b->capacity = capacity;
   b->panel = doubles(b->most * capacity);
   b->picked_rows = doubles(KE_BLOCK * capacity);
+  if (b->rule->unpivoted)
+    lend_triangle(b, capacity);
 }
 
 static void lend_rows(ke_basis *b)
@@ -149,7 +160,8 @@ static size_t first_capacity(const ke_basis *b)
 static size_t candidates_for(size_t n, SEXP rule)
 {
   const double asked = number(rule, "candidates");
-  const size_t most = asked > 0 ? (size_t)asked : KE_CANDIDATES_MAX;
+  const size_t least = (ke_method)number(rule, "method") == KE_RANDOM ? KE_PROPOSALS : 1;
+  const size_t most = asked >= (double)least ? (size_t)asked : asked > 0 ? least : KE_CANDIDATES_MAX;
   return smaller(smaller(n, KE_CANDIDATES_MAX), most);
 }
 

@@ -104,7 +104,7 @@ enum { KE_CANDIDATES, KE_PICKS, KE_SINGLE, KE_SETS };
 
 typedef struct ke_source ke_source;
 struct ke_source {
-  size_t n;
+  size_t n, width; /* rows; columns of the data behind an entry, a measure of its cost */
   void (*diagonal)(const ke_source *s, double *out);
   /* keep rows index[0..m) as a set; m is at most what the set was lent for */
   void (*gather)(ke_source *s, int set, const size_t *index, size_t m);
@@ -114,6 +114,7 @@ struct ke_source {
   void (*between)(const ke_source *s, int rows, int cols, double *out, size_t ldo);
   void (*tile)(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out, size_t ldo);
   int parallel;                /* may be called from several threads at once */
+  int cancels; /* entries near zero are differences of larger numbers: zero is not exact */
   const size_t *index[KE_SETS]; /* members of the sets */
   size_t count[KE_SETS];
   /* from data */
@@ -151,16 +152,19 @@ void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double
                           const ke_env *env);
 
 /* shift[i] = mean over rows[0..count) of k_i,row, and the mean of those over the rows
- * themselves. work: KE_CHUNK * count doubles. */
+ * themselves. work: KE_TILE * count doubles. */
 double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *shift, double *work,
                        const ke_env *env);
 
 /* ---- the basis engine (basis.c, rules.c) --------------------------------------- */
 
 #define KE_TIE 1e-10       /* keys within this of the best are equal: lowest row wins */
+#define KE_SLACK 16        /* and so are those within the rounding of this many units */
+#define KE_MAGNIFIED 8     /* units of rounding, magnified, below which a residual is noise */
 #define KE_NEGATIVE 1e-8   /* below minus this share of the largest diagonal: indefinite */
 #define KE_BLOCK 128       /* most picks between two updates of all rows */
 #define KE_CANDIDATES_MAX 1024
+#define KE_PROPOSALS 64    /* rows that random pivoting draws at a time */
 #define KE_CHUNK 4800      /* rows brought up to date at a time, a multiple of KE_TILE */
 
 typedef enum { KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM } ke_method;
@@ -185,6 +189,7 @@ typedef struct {
   int (*next)(ke_basis *b, const ke_env *env, size_t *c); /* 0: no further pick this round */
   int (*enough)(const ke_basis *b, const ke_pick *pick);
   int normalised; /* judges residual / diagonal */
+  int unpivoted;  /* takes small pivots first: must know how far they magnify rounding */
   int has_threshold;
 } ke_rule;
 
@@ -193,7 +198,7 @@ const ke_rule *ke_rule_of(ke_method method);
 struct ke_basis {
   ke_source *source;
   const ke_rule *rule;
-  size_t n, limit, most; /* rows, largest size, most candidates */
+  size_t n, limit, most; /* rows, largest size, most candidates (random: >= min(n, KE_PROPOSALS)) */
   double tol;
   const double *threshold; /* limit + 1, or NULL */
   size_t forced;           /* first pick, or n when free */
@@ -211,14 +216,17 @@ struct ke_basis {
   size_t *candidate, *sequence;
   double *left, *gained, *panel, *square, *picked_rows;
   size_t *chosen; /* KE_BLOCK: candidate numbers of this round's picks */
+  /* lent to an unpivoted rule, else NULL: rows of the picks in the factor, packed one after the
+   * other, capacity (capacity + 1) / 2; and capacity */
+  double *triangle, *solution;
   /* state */
   size_t size, picks, count, cursor, drawn, updates, outside_row;
-  double outside, top, trace, counted, floor;
+  double outside, top, trace, counted, floor, slack, blind;
   ke_stop stop;
 };
 
 /* Start (diagonal, weights, residuals, totals), then run until a stop, or KE_FULL (enlarge
- * factor, panel, picked_rows and capacity and call again), or KE_INDEFINITE (negative
+ * factor, panel, picked_rows, triangle, solution and capacity and call again), or KE_INDEFINITE (negative
  * diagonal). */
 ke_status ke_basis_start(ke_basis *b);
 ke_status ke_basis_run(ke_basis *b, const ke_env *env);

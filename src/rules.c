@@ -9,11 +9,10 @@
  * random: proposals drawn from the residuals at the start of a round, kept with probability
  * (residual now) / (residual then): exactly the sequential law.
  */
+#include "blas.h"
 #include "kernelect.h"
 
 #include <float.h>
-
-#define PROPOSALS 64
 
 static double key(const ke_basis *b, size_t row, double residual, double explained)
 {
@@ -21,7 +20,16 @@ static double key(const ke_basis *b, size_t row, double residual, double explain
     return 0.0;
   if (!b->rule->normalised)
     return residual;
-  return explained > 0.0 ? residual / explained : DBL_MAX;
+  if (explained * b->weight[row] <= b->blind)
+    return DBL_MAX;
+  const double ratio = residual / explained;
+  return ratio < DBL_MAX ? ratio : DBL_MAX;
+}
+
+/* Keys from here up tie with the best. Never down to 0: that is a row out of the game. */
+static double tie_with(const ke_basis *b, double best)
+{
+  return best * (1.0 - KE_TIE) - b->slack;
 }
 
 static double row_key(const ke_basis *b, size_t i)
@@ -69,7 +77,7 @@ static size_t best_row(const ke_basis *b)
   for (size_t i = 0; i < b->n; i++)
     best = row_key(b, i) > best ? row_key(b, i) : best;
   size_t i = 0;
-  while (row_key(b, i) < best * (1.0 - KE_TIE))
+  while (row_key(b, i) < tie_with(b, best))
     i++;
   return i;
 }
@@ -82,7 +90,7 @@ static size_t first_outside(const ke_basis *b)
   for (size_t i = 0; i < b->n; i++) {
     if (c < b->count && b->candidate[c] == i)
       c++;
-    else if (row_key(b, i) >= b->outside * (1.0 - KE_TIE))
+    else if (row_key(b, i) >= tie_with(b, b->outside))
       return i;
   }
   return b->n;
@@ -135,7 +143,7 @@ static size_t best_candidate(const ke_basis *b, double *best)
     *best = k > *best ? k : *best;
   }
   size_t c = 0;
-  while (candidate_key(b, c) < *best * (1.0 - KE_TIE))
+  while (candidate_key(b, c) < tie_with(b, *best))
     c++;
   return c;
 }
@@ -151,10 +159,25 @@ static int greedy_next(ke_basis *b, const ke_env *env, size_t *c)
   *c = best_candidate(b, &best);
   if (best <= 0.0 || best < b->outside)
     return 0;
-  return best * (1.0 - KE_TIE) > b->outside || b->candidate[*c] < b->outside_row;
+  return tie_with(b, best) > b->outside || b->candidate[*c] < b->outside_row;
 }
 
 /* ---- in order ---------------------------------------------------------------------- */
+
+/* Whether a residual is more than rounding. Row = sum of a_l times the picks, and rounding of the
+ * kernel values reaches its residual magnified by 1 + |a|^2. A greedy rule keeps |a| small; rows
+ * taken in order may be close to dependent, and then the residuals of others have no digits. */
+static int stands_out(const ke_basis *b, size_t c)
+{
+  const size_t done = b->size + b->picks;
+  double magnified = 1.0;
+  for (size_t l = 0; l < done; l++)
+    b->solution[l] = b->panel[c + l * b->most];
+  ke_tpsv_upper(done, b->triangle, b->solution);
+  for (size_t l = 0; l < done; l++)
+    magnified += b->solution[l] * b->solution[l];
+  return b->left[c] > KE_MAGNIFIED * DBL_EPSILON * b->top * magnified;
+}
 
 static void order_propose(ke_basis *b, const ke_env *env)
 {
@@ -172,7 +195,7 @@ static int order_next(ke_basis *b, const ke_env *env, size_t *c)
   (void)env;
   for (; b->drawn < b->count; b->drawn++) {
     const size_t i = b->drawn;
-    if (candidate_key(b, i) > 0.0) {
+    if (candidate_key(b, i) > 0.0 && stands_out(b, i)) {
       b->drawn++;
       *c = i;
       return 1;
@@ -221,7 +244,7 @@ static void random_propose(ke_basis *b, const ke_env *env)
   const double sum = running_sum(b);
   b->count = 0;
   b->drawn = 0;
-  for (size_t k = 0; k < PROPOSALS; k++) {
+  for (size_t k = 0; k < KE_PROPOSALS; k++) {
     size_t row = find_row(b->keys, b->n, env->uniform(env->data) * sum);
     while (row > 0 && row_key(b, row) <= 0.0) /* rounding at the very end of the sum */
       row--;
@@ -231,7 +254,7 @@ static void random_propose(ke_basis *b, const ke_env *env)
 
 static int random_next(ke_basis *b, const ke_env *env, size_t *c)
 {
-  while (b->drawn < PROPOSALS) {
+  while (b->drawn < KE_PROPOSALS) {
     const size_t i = b->sequence[b->drawn++];
     const double then = b->residual[b->candidate[i]];
     if (env->uniform(env->data) * then < candidate_key(b, i)) {
@@ -264,11 +287,11 @@ static int never_enough(const ke_basis *b, const ke_pick *pick)
 const ke_rule *ke_rule_of(ke_method method)
 {
   static const ke_rule rules[] = {
-      [KE_FVS] = {greedy_propose, greedy_next, enough_fitness, 1, 0},
-      [KE_CHOLESKY] = {greedy_propose, greedy_next, enough_trace, 0, 0},
-      [KE_KOBL] = {greedy_propose, greedy_next, never_enough, 0, 1},
-      [KE_KGS] = {order_propose, order_next, never_enough, 0, 0},
-      [KE_RANDOM] = {random_propose, random_next, enough_trace, 0, 0},
+      [KE_FVS] = {greedy_propose, greedy_next, enough_fitness, 1, 0, 0},
+      [KE_CHOLESKY] = {greedy_propose, greedy_next, enough_trace, 0, 0, 0},
+      [KE_KOBL] = {greedy_propose, greedy_next, never_enough, 0, 0, 1},
+      [KE_KGS] = {order_propose, order_next, never_enough, 0, 1, 0},
+      [KE_RANDOM] = {random_propose, random_next, enough_trace, 0, 0, 0},
   };
   return &rules[method];
 }

@@ -55,9 +55,11 @@ ke_source ke_source_data(const ke_kernel *kernel, const ke_rows *rows)
   ke_source s;
   memset(&s, 0, sizeof s);
   s.n = rows->n;
+  s.width = rows->d;
   s.kernel = *kernel;
   s.rows = rows;
   s.parallel = 1;
+  s.cancels = !ke_is_distance(kernel);
   s.diagonal = data_diagonal;
   s.gather = data_gather;
   s.against = data_against;
@@ -198,10 +200,12 @@ ke_source ke_source_centred(ke_source *inner, const double *shift, double consta
   ke_source s;
   memset(&s, 0, sizeof s);
   s.n = inner->n;
+  s.width = inner->width;
   s.inner = inner;
   s.shift = shift;
   s.constant = constant;
   s.parallel = inner->parallel;
+  s.cancels = 1;
   s.diagonal = centred_diagonal;
   s.gather = centred_gather;
   s.against = centred_against;
@@ -212,8 +216,12 @@ ke_source ke_source_centred(ke_source *inner, const double *shift, double consta
 
 /* ---- one pass over half of the matrix ------------------------------------------------ */
 
-/* Tiles between two interrupt checks: some milliseconds of work. */
-#define BATCH 16
+/* Tiles between two looks at an interrupt: some tens of milliseconds of work. */
+static size_t batch(const ke_source *s, int threads)
+{
+  const size_t flops = KE_TILE * KE_TILE * (2 * s->width + 64), count = (size_t)500000000 / flops;
+  return count > (size_t)threads ? count : (size_t)threads;
+}
 
 static size_t thread_number(void)
 {
@@ -283,13 +291,14 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
 {
   const size_t n = s->n, tiles = (n + KE_TILE - 1) / KE_TILE;
   const int threads = s->parallel ? env->threads : 1;
+  const size_t step = batch(s, threads);
   double *part = work + (size_t)threads * KE_TILE * KE_TILE;
   memset(sums, 0, n * sizeof(double));
   for (size_t b = 0; b < tiles; b++) {
     const size_t j = b * KE_TILE;
     const strip p = {s, w, sums, part, j, n - j < KE_TILE ? n - j : KE_TILE, square};
-    for (size_t t0 = b; t0 < tiles; t0 += BATCH) {
-      const size_t t1 = t0 + BATCH < tiles ? t0 + BATCH : tiles;
+    for (size_t t0 = b; t0 < tiles; t0 += step) {
+      const size_t t1 = t0 + step < tiles ? t0 + step : tiles;
       ke_check(env);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
@@ -335,14 +344,14 @@ double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *s
                        const ke_env *env)
 {
   s->gather(s, KE_PICKS, rows, count);
-  for (size_t i0 = 0; i0 < s->n; i0 += KE_CHUNK) {
-    const size_t m = s->n - i0 < KE_CHUNK ? s->n - i0 : KE_CHUNK;
+  for (size_t i0 = 0; i0 < s->n; i0 += KE_TILE) {
+    const size_t m = s->n - i0 < KE_TILE ? s->n - i0 : KE_TILE;
     ke_check(env);
-    s->against(s, KE_PICKS, i0, m, work, KE_CHUNK);
+    s->against(s, KE_PICKS, i0, m, work, KE_TILE);
     for (size_t i = 0; i < m; i++) {
       double sum = 0.0;
       for (size_t c = 0; c < count; c++)
-        sum += work[i + c * KE_CHUNK];
+        sum += work[i + c * KE_TILE];
       shift[i0 + i] = sum / (double)count;
     }
   }
