@@ -26,3 +26,44 @@ draw <- function(f, defaults, ...) {
   given <- list(...)
   do.call(f, c(defaults[setdiff(names(defaults), names(given))], given))
 }
+
+# Two columns of points, by class where classes are given. Returns the data frame drawn.
+plot_groups <- function(points, classes = NULL, ...) {
+  data <- as.data.frame(points)
+  group <- if (is.null(classes)) rep(1L, nrow(points)) else as.integer(factor(classes))
+  if (!is.null(classes)) {
+    check_response_length(classes, nrow(points), "classes")
+    data$class <- factor(classes)
+  }
+  k <- max(group, 1L, na.rm = TRUE)
+  symbols <- rep(c(16, 17, 15, 18, 1, 2, 0, 5), length.out = k)
+  local_par()
+  draw(graphics::plot, list(
+    x = points[, 1L], y = points[, 2L], col = grDevices::adjustcolor(class_colours(k)[group], 0.75),
+    pch = symbols[group], cex = 0.8
+  ), ...)
+  if (!is.null(classes)) {
+    graphics::legend("topright", levels(data$class), col = class_colours(k), pch = symbols, bg = "#FFFFFFCC",
+                     box.col = NA, cex = 0.85)
+  }
+  invisible(data)
+}
+
+# Rows by class and fitted class: shade by share of the class, counts in the cells.
+plot_confusion <- function(confusion, title, ...) {
+  k <- nrow(confusion)
+  share <- confusion / pmax(rowSums(confusion), 1)
+  local_par(mar = c(4.1, 6.1, 2.6, 1.1))
+  shades <- grDevices::colorRampPalette(c("#FFFFFF", palette_classes[1L]))(64L)
+  draw(graphics::image, list(
+    x = seq_len(k), y = seq_len(k), z = t(unclass(share)[k:1L, , drop = FALSE]), zlim = c(0, 1), col = shades, axes = FALSE,
+    xlab = "fitted class", ylab = "", main = title
+  ), ...)
+  graphics::axis(1, seq_len(k), colnames(confusion), tick = FALSE)
+  graphics::axis(2, seq_len(k), rev(rownames(confusion)), tick = FALSE)
+  graphics::mtext("class", 2, line = 5, las = 0)
+  counts <- confusion[k:1L, , drop = FALSE]
+  graphics::text(col(counts), row(counts), counts, col = ifelse(share[k:1L, , drop = FALSE] > 0.5, "white", "black"))
+  graphics::box()
+  invisible(confusion)
+}

@@ -46,4 +46,39 @@ static inline void ke_tpsv_upper(size_t n, const double *u, double *x)
   F77_CALL(dtpsv)("U", "N", "N", &in, u, x, &ix FCONE FCONE FCONE);
 }
 
+/* Upper triangle of C (n x n) = A'A + beta C, A m x n */
+static inline void ke_syrk_upper(size_t n, size_t m, const double *a, size_t lda, double beta,
+                                 double *c, size_t ldc)
+{
+  int in = (int)n, im = (int)m, ia = (int)lda, ic = (int)ldc;
+  double one = 1.0;
+  F77_CALL(dsyrk)("U", "T", &in, &im, &one, a, &ia, &beta, c, &ic FCONE FCONE);
+}
+
+/* B (m x n) = B R^{-1}, R n x n upper triangular */
+static inline void ke_trsm_right_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
+                                       size_t ldb)
+{
+  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
+  double one = 1.0;
+  F77_CALL(dtrsm)("R", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
+}
+
+/* B (m x n) = R B, R m x m upper triangular */
+static inline void ke_trmm_left_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
+                                      size_t ldb)
+{
+  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
+  double one = 1.0;
+  F77_CALL(dtrmm)("L", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
+}
+
+/* Upper triangle of A (n x n) = its Cholesky factor; 0 when A is not positive definite */
+static inline int ke_potrf_upper(size_t n, double *a, size_t lda)
+{
+  int in = (int)n, ia = (int)lda, info;
+  F77_CALL(dpotrf)("U", &in, a, &ia, &info FCONE);
+  return info == 0;
+}
+
 #endif

@@ -37,6 +37,9 @@ void ffi_large_pages(void *memory, size_t bytes);
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
+SEXP ffi_centre_columns(SEXP z);
+SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);
+SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
 SEXP ffi_asymmetry(SEXP K);
 SEXP ffi_column_sd(SEXP x, SEXP center);

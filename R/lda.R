@@ -1,0 +1,300 @@
+#' Kernel discriminant analysis on a basis
+#'
+#' Linear discriminant analysis of the coordinates of the rows in a kernel basis (FVS-LDA): the
+#' few curved axes along which classes differ most, with class probabilities. Use it when you
+#' want to see how classes separate, or need posterior probabilities; with `basis = NULL` it is
+#' generalised discriminant analysis (GDA) on all rows.
+#'
+#' @details
+#' With Z the orthonormal coordinates of the rows, T their covariance about the mean and B that of
+#' their class means, both divided by n, the axes v solve B v = lambda (T + r I) v, where
+#' r is `ridge` times the mean diagonal of T. `values` is the between/total inertia v'Bv / v'Tv of
+#' each axis: the eigenvalue itself when `ridge` is 0. There are at most as many axes as classes
+#' less one.
+#'
+#' Rows are classified by the largest posterior probability of Gaussian classes on these axes
+#' with a common covariance (the pooled within-class one, divisor n less the number of classes).
+#' The posterior knows nothing of the search for the axes: on training rows it is too sure.
+#'
+#' @inheritParams kernel_lm
+#' @inheritParams kernel_basis
+#' @param y a factor of class labels, at least two rows each.
+#' @param size largest number of rows in the basis; NULL and `Inf` as in [kernel_basis()].
+#' @param ridge added to the covariance, in units of its mean diagonal; at least 0.
+#' @param prior prior probabilities of the classes, in the order of the levels; NULL: their
+#'   shares among the training rows.
+#' @param keep keep scores and fitted classes of the training rows? NULL: if there are at most
+#'   10,000.
+#' @returns A list of class `"kernel_lda"`:
+#' * `values`: between/total inertia per axis, in \[0, 1\];
+#' * `scaling`: size x axes matrix from orthonormal coordinates (`predict(basis, x)`, less
+#'   `center`) to scores of unit variance; signs as in [kernel_pca()];
+#' * `means`: class means of the coordinates, a row per class; `center`: their overall mean;
+#' * `prior`, `counts`: prior probabilities and rows per class;
+#' * `within`: pooled within-class covariance of the scores;
+#' * `scores` (n x axes) and `fitted.values` (classes) of the training rows, NULL without `keep`;
+#' * `basis`: the [kernel_basis()];
+#' * `error`: share of training rows misclassified; `confusion`: training rows by class and
+#'   fitted class;
+#' * `levels`, `ridge`, `n`.
+#' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
+#'   Neurocomputing 55, \doi{10.1016/S0925-2312(03)00429-6}.
+#' @examples
+#' fit <- kernel_lda(Species ~ ., iris, size = 10)
+#' fit
+#' plot(fit)
+#' predict(fit, iris[c(1, 51, 101), ], type = "posterior")
+#' @family models
+#' @export
+kernel_lda <- function(x, ...) UseMethod("kernel_lda")
+
+#' @rdname kernel_lda
+#' @export
+kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = NULL, ridge = 1e-6,
+                               tol = 0.01, center = c("none", "nearest"), neighbours = 1,
+                               threshold = identity, first = 1000, scale = TRUE, prior = NULL, keep = NULL, ...,
+                               na_action = c("fail", "omit"),
+                               threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
+  check_dots(...)
+  if (missing(y)) abort("argument", "`y` is missing: give the classes.")
+  ridge <- check_number(ridge, "ridge", min = 0)
+  control <- model_control(basis, size, tol,
+    center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
+  )
+  if (!(is.factor(y) || is.character(y) || is.logical(y))) must_be("y", "a factor of class labels", y)
+  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel))
+  parts$y <- check_classes(parts$y, min_rows = 2L)
+  scatter <- class_scatter(parts$z, parts$y)
+  new_lda(parts, scatter, ridge, check_prior(prior, scatter), keep_rows(keep, nrow(parts$z)))
+}
+
+#' @rdname kernel_lda
+#' @export
+kernel_lda.formula <- function(formula, data, ...) {
+  parts <- formula_data(formula, data)
+  with_terms(kernel_lda.default(parts$x, parts$y, ...), parts$terms)
+}
+
+# ---- fitting --------------------------------------------------------------------------------
+
+# Covariance and class means of the coordinates; z is centred in place.
+class_scatter <- function(z, classes) {
+  counts <- tabulate(classes, nlevels(classes))
+  center <- .Call(ffi_centre_columns, z)
+  sums <- matrix(0, nlevels(classes), ncol(z), dimnames = list(levels(classes), NULL))
+  sums[counts > 0L, ] <- rowsum(z, as.integer(classes), reorder = TRUE)
+  list(
+    total = crossprod(z) / nrow(z), means = sums / pmax(counts, 1L), center = center,
+    counts = stats::setNames(counts, levels(classes)), n = nrow(z)
+  )
+}
+
+check_prior <- function(prior, scatter) {
+  if (is.null(prior)) return(scatter$counts / scatter$n)
+  k <- length(scatter$counts)
+  good <- is.numeric(prior) && length(prior) == k && !anyNA(prior) && all(prior >= 0) && abs(sum(prior) - 1) < 1e-8
+  if (!good) must_be("prior", paste("a numeric vector of", k, "probabilities that sum to 1"), prior)
+  stats::setNames(as.double(prior), names(scatter$counts))
+}
+
+# Axes of the first `size` coordinates: `scaling` (unit total variance), `values`, and the class
+# means and within-class covariance of the scores.
+discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
+  first <- seq_len(size)
+  total <- scatter$total[first, first, drop = FALSE]
+  share <- scatter$counts / scatter$n
+  root_means <- sqrt(share) * scatter$means[, first, drop = FALSE]
+  spectrum <- eigen(total, symmetric = TRUE)
+  used <- spectrum$values > max(spectrum$values[1L], 0) * max(size, 10L) * 10 * .Machine$double.eps
+  if (!any(used)) abort("data", "There is no variance in the kernel space: all rows are the same there.")
+  white <- spectrum$vectors[, used, drop = FALSE] /
+    rep(sqrt(spectrum$values[used] + ridge * mean(diag(total))), each = size)
+  count <- min(sum(share > 0) - 1L, sum(used))
+  v <- white %*% svd(root_means %*% white, nu = 0L, nv = count)$v
+  v <- v / rep(sqrt(colSums(v * (total %*% v))), each = size)
+  between <- crossprod(root_means %*% v)
+  within <- (crossprod(v, total %*% v) - between) * (scatter$n / max(scatter$n - length(share), 1L))
+  list(
+    scaling = v, values = pmin(pmax(diag(between), 0), 1), within = (within + t(within)) / 2,
+    means = scatter$means[, first, drop = FALSE] %*% v
+  )
+}
+
+new_lda <- function(parts, scatter, ridge, prior, keep) {
+  axes <- discriminant_axes(scatter, ridge)
+  signs <- score_signs(parts$z, axes$scaling)
+  axes$scaling <- axes$scaling * rep(signs, each = nrow(axes$scaling))
+  labels <- paste0("LD", seq_along(axes$values))
+  colnames(axes$scaling) <- labels
+  within <- axes$within * tcrossprod(signs)
+  dimnames(within) <- list(labels, labels)
+  scores <- parts$z %*% axes$scaling
+  rownames(scores) <- parts$rows
+  model <- structure(class = "kernel_lda", list(
+    values = axes$values, scaling = axes$scaling, means = scatter$means + rep(scatter$center, each = nrow(scatter$means)),
+    prior = prior, counts = scatter$counts, center = scatter$center, within = within, basis = parts$basis,
+    levels = levels(parts$y), ridge = ridge, n = scatter$n
+  ))
+  guess <- classes_of(posterior(model, scores), model$levels)
+  model$error <- mean(guess != parts$y)
+  model$confusion <- table(class = parts$y, fitted = guess)
+  if (keep) {
+    model$scores <- scores
+    model$fitted.values <- guess
+    model$observed <- parts$y
+  }
+  model
+}
+
+# Posterior probabilities of Gaussian classes with one covariance. A within-class variance below
+# 1e-10 of the total one counts as that: separation without end has no density.
+posterior <- function(model, scores) {
+  means <- (model$means - rep(model$center, each = nrow(model$means))) %*% model$scaling
+  gaussian_posterior(scores, means, model$within, model$prior)
+}
+
+gaussian_posterior <- function(scores, means, within, prior) {
+  spectrum <- eigen(within, symmetric = TRUE)
+  white <- spectrum$vectors / rep(sqrt(pmax(spectrum$values, 1e-10)), each = nrow(within))
+  s <- scores %*% white
+  m <- means %*% white
+  distance <- vapply(seq_len(nrow(m)), function(c) rowSums((s - rep(m[c, ], each = nrow(s)))^2), numeric(nrow(s)))
+  distance <- matrix(distance, nrow(s))
+  log_density <- rep(log(prior), each = nrow(s)) - distance / 2
+  top <- log_density[cbind(seq_len(nrow(s)), if (nrow(s)) max.col(log_density, "first") else integer())]
+  density <- exp(log_density - top)
+  out <- density / rowSums(density)
+  dimnames(out) <- list(rownames(scores), rownames(means))
+  out
+}
+
+# ---- prediction ------------------------------------------------------------------------------
+
+validate_lda <- function(object) {
+  validate_basis(object$basis)
+  L <- length(object$basis$index)
+  p <- length(object$values)
+  k <- length(object$levels)
+  good <- is_levels(object$levels) && p >= 1L && p < k && is_numbers(object$values, p) &&
+    is_matrix_of(object$scaling, L, p) && is_matrix_of(object$means, k, L) && is_numbers(object$center, L) &&
+    is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) && is_number(object$n)
+  if (!isTRUE(good)) fail_damaged("object")
+  object
+}
+
+#' Classes, posterior probabilities or scores of a kernel discriminant analysis
+#'
+#' @param object a [kernel_lda()].
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name).
+#' @param type `"class"`, `"posterior"` (probabilities, a column per class) or `"scores"` (a
+#'   column per axis).
+#' @param threads number of threads.
+#' @param ... nothing else is accepted.
+#' @returns A factor, or a matrix with a row per row of `newdata`. Rows with missing values give NA.
+#' @examples
+#' fit <- kernel_lda(Species ~ ., iris, size = 10)
+#' predict(fit, iris[c(1, 51, 101), ])
+#' predict(fit, iris[c(1, 51, 101), ], type = "scores")
+#' @family models
+#' @export
+predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "scores"),
+                               threads = getOption("kernelect.threads", 1L), ...) {
+  check_dots(...)
+  type <- check_choice(type, "type", c("class", "posterior", "scores"))
+  validate_lda(object)
+  dual <- dual_coefficients(object$basis, object$scaling)
+  colnames(dual) <- colnames(object$scaling)
+  scores <- expand_rows(object$basis, newdata, dual, drop(object$center %*% object$scaling), threads)
+  if (type == "scores") return(scores)
+  complete <- !is.na(scores[, 1L])
+  probabilities <- fill_rows(posterior(object, scores[complete, , drop = FALSE]), complete)
+  if (type == "posterior") {
+    rownames(probabilities) <- rownames(scores)
+    return(probabilities)
+  }
+  rownames(probabilities) <- rownames(scores)
+  predicted_classes(probabilities, object$levels)
+}
+
+# ---- methods ---------------------------------------------------------------------------------
+
+#' @export
+print.kernel_lda <- function(x, ...) {
+  cat("<kernel_lda> ", length(x$levels), " classes, ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
+  cat("kernel:  ", kernel_words(x$basis), "\n", sep = "")
+  shown <- utils::head(x$values, 6L)
+  cat("inertia: ", paste(sprintf("%.4f", shown), collapse = " "), if (length(x$values) > 6L) " ...", "  (between / total)\n", sep = "")
+  cat("error rate: ", format(x$error, digits = 4), " on the training rows\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+summary.kernel_lda <- function(object, ...) {
+  check_dots(...)
+  validate_lda(object)
+  classes <- data.frame(rows = as.integer(object$counts), prior = as.double(object$prior), row.names = object$levels)
+  structure(list(model = object, classes = classes, confusion = object$confusion), class = "summary.kernel_lda")
+}
+
+#' @export
+print.summary.kernel_lda <- function(x, ...) {
+  print(x$model)
+  print(utils::head(x$classes, 12L), digits = 4)
+  if (nrow(x$confusion) <= 12L) print(x$confusion)
+  invisible(x)
+}
+
+#' @export
+coef.kernel_lda <- function(object, ...) object$scaling
+
+#' @export
+fitted.kernel_lda <- function(object, ...) {
+  if (is.null(object$fitted.values)) fail_not_kept("fitted classes")
+  object$fitted.values
+}
+
+#' @export
+nobs.kernel_lda <- function(object, ...) object$n
+
+#' Plot the axes of a kernel discriminant analysis
+#'
+#' Scores of the training rows on two axes by class; with two classes, which have one axis, the
+#' distribution of the scores of each class.
+#' @param x a [kernel_lda()].
+#' @param axes two axis numbers.
+#' @param ... graphical parameters for [plot()].
+#' @returns The plotted data, invisibly.
+#' @examples
+#' plot(kernel_lda(Species ~ ., iris, size = 10))
+#' plot(kernel_lda(factor(am) ~ mpg + wt, mtcars, size = 5))
+#' @family models
+#' @export
+plot.kernel_lda <- function(x, axes = 1:2, ...) {
+  validate_lda(x)
+  if (is.null(x$scores)) fail_not_kept("scores")
+  if (length(x$values) == 1L) return(plot_one_axis(x, ...))
+  axes <- check_components(axes, length(x$values))
+  title <- sprintf("Classes make up %.0f and %.0f %% of the inertia on axes %d and %d",
+                   100 * x$values[axes[1L]], 100 * x$values[axes[2L]], axes[1L], axes[2L])
+  plot_groups(x$scores[, axes, drop = FALSE], x$observed,
+    xlab = paste("discriminant axis", axes[1L]), ylab = paste("discriminant axis", axes[2L]), main = title, ...
+  )
+}
+
+plot_one_axis <- function(x, ...) {
+  scores <- split(x$scores[, 1L], x$observed)
+  curves <- lapply(scores, stats::density)
+  colours <- class_colours(length(curves))
+  local_par()
+  draw(graphics::plot, list(
+    x = range(unlist(lapply(curves, `[[`, "x"))), y = c(0, max(unlist(lapply(curves, `[[`, "y")))), type = "n",
+    xlab = "discriminant axis 1", ylab = "density",
+    main = sprintf("Classes make up %.0f %% of the inertia; %.1f %% of rows misclassified", 100 * x$values, 100 * x$error)
+  ), ...)
+  for (i in seq_along(curves)) {
+    graphics::lines(curves[[i]], col = colours[i], lwd = 2, lty = i)
+    graphics::rug(scores[[i]], col = colours[i])
+  }
+  graphics::legend("topright", names(curves), col = colours, lwd = 2, lty = seq_along(curves), bty = "n", cex = 0.85)
+  invisible(data.frame(score = x$scores[, 1L], class = x$observed))
+}

@@ -1,0 +1,149 @@
+# What the models on a basis share: from the user's `basis` argument to coordinates of the
+# training rows, and from a fitted linear function on the basis to values at new rows.
+
+# ---- fitting --------------------------------------------------------------------------
+
+# Training data under the `basis` argument: NULL (all rows), the name of a method, or a
+# kernel_basis. Returns `basis`, the coordinates `z` of the training rows in it (n x size,
+# belonging to the caller alone), the response `y` and row names `rows`.
+fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE) {
+  if (inherits(basis, "kernel_basis")) {
+    return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action))
+  }
+  data <- model_data(x, y, scale = scale, na_action = na_action)
+  fit <- basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
+  list(basis = fit$basis, z = fit$factor, y = data$y, rows = rownames(data$x))
+}
+
+# The arguments of a basis as a model takes them; `basis` NULL means pivoting to the numerical
+# rank, which keeps the span of all rows.
+model_control <- function(basis, size, tol, ..., arg = "basis") {
+  if (is.null(basis)) return(basis_control("cholesky", size = if (is.null(size)) Inf else size, tol = 0, ...))
+  if (inherits(basis, "kernel_basis")) return(basis_control(basis$method, size = size, tol = tol, ...))
+  if (!(is.character(basis) && length(basis) == 1L && basis %in% basis_methods)) {
+    must_be(arg, paste0("NULL, a kernel_basis, or one of ", paste0("\"", basis_methods, "\"", collapse = ", ")), basis)
+  }
+  basis_control(basis, size = size, tol = tol, ...)
+}
+
+given_basis <- function(x, y, basis, kernel, control, na_action) {
+  validate_basis(basis, "basis")
+  na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
+  if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
+  if (is.null(basis$kernel)) return(given_gram_basis(x, y, basis, na_action))
+  input <- basis$input
+  # a frame of evaluated variables (from a formula) needs no evaluation
+  if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL
+  data <- model_data(new_matrix(x, input, NULL)$x, y, scale = FALSE, na_action = na_action)
+  scaled <- apply_scaling(data$x, basis$scaling)
+  if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
+    warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ", kernel_label(basis$kernel), ".")
+  }
+  list(basis = basis, z = coordinates(basis, scaled, control$threads), y = data$y, rows = rownames(scaled))
+}
+
+given_gram_basis <- function(x, y, basis, na_action) {
+  data <- model_data(x, y, scale = FALSE, na_action = na_action)
+  colnames(data$x) <- NULL
+  list(basis = basis, z = stats::predict(basis, data$x), y = data$y, rows = rownames(data$x))
+}
+
+same_kernel <- function(a, b) {
+  fields <- c("type", "sigma", "degree", "scale", "offset", "f", "weights")
+  isTRUE(all.equal(unclass(a)[fields], unclass(b)[fields]))
+}
+
+row_chunks <- function(n, width) {
+  rows <- max(1024L, as.integer(4e6 / max(width, 1L)))
+  starts <- seq(1L, max(n, 1L), by = rows)
+  Map(function(from) if (n) from:min(n, from + rows - 1L) else integer(), starts)
+}
+
+# predict(basis, x, "orthonormal") for scaled rows, without several n x size copies at once.
+coordinates <- function(basis, x, threads) {
+  z <- matrix(0, nrow(x), length(basis$index))
+  for (rows in row_chunks(nrow(x), ncol(z))) {
+    z[rows, ] <- orthonormal(basis, basis_kernel_values(basis, x[rows, , drop = FALSE], threads = threads)$k)
+  }
+  z
+}
+
+# ---- responses --------------------------------------------------------------------------
+
+# A response of a regression or classification as a matrix: numbers, or indicators of classes.
+response_matrix <- function(y) {
+  if (is.factor(y) || is.character(y) || is.logical(y)) {
+    y <- check_classes(y, min_rows = 2L)
+    return(list(matrix = indicators(y), classes = y, vector = FALSE))
+  }
+  if (!is.numeric(y) || is.object(y)) must_be("y", "a factor, a numeric vector or a numeric matrix", y)
+  values <- if (is.matrix(y)) y else matrix(y, dimnames = list(names(y), NULL))
+  storage.mode(values) <- "double"
+  if (!ncol(values)) abort("argument", "`y` has no columns.")
+  check_finite_columns(values, "y")
+  constant <- apply(values, 2L, function(v) all(v == v[1L]))
+  if (any(constant)) {
+    abort("response", if (is.matrix(y)) paste0("Column ", which(constant)[1L], " of `y`") else "`y`",
+          " is constant (", format(values[1L, which(constant)[1L]], digits = 6), "): there is nothing to explain.")
+  }
+  list(matrix = values, classes = NULL, vector = !is.matrix(y))
+}
+
+indicators <- function(y) {
+  out <- outer(as.integer(y), seq_len(nlevels(y)), `==`) + 0
+  colnames(out) <- levels(y)
+  out
+}
+
+classes_of <- function(values, levels) {
+  best <- if (nrow(values)) max.col(values, ties.method = "first") else integer()
+  factor(levels[best], levels = levels)
+}
+
+keep_rows <- function(keep, n) if (is.null(keep)) n <= 10000 else check_flag(keep, "keep")
+
+# ---- prediction ---------------------------------------------------------------------------
+
+# Coefficients per basis row (on kernel values) from coefficients per orthonormal coordinate.
+dual_coefficients <- function(basis, a) {
+  L <- length(basis$index)
+  backsolve(basis$cholesky, a, upper.tri = FALSE, transpose = TRUE, k = L)
+}
+
+# Values of linear functions at new rows: (centred) kernel values times `dual`, less `offset`.
+expand_rows <- function(basis, newdata, dual, offset, threads) {
+  if (missing(newdata)) abort("argument", "`newdata` is missing: give the rows to predict.")
+  threads <- check_threads(threads)
+  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata, NULL, "kernel") else new_matrix(newdata, basis$input, basis$scaling)
+  n <- sum(new$complete)
+  value <- matrix(0, n, ncol(dual))
+  x <- if (is.null(new$x)) new$k else if (n < nrow(new$x)) new$x[new$complete, , drop = FALSE] else new$x
+  for (rows in row_chunks(n, nrow(dual))) {
+    part <- x[rows, , drop = FALSE]
+    k <- if (is.null(new$x)) part else basis_kernel_values(basis, part, threads = threads)$k
+    value[rows, ] <- k %*% dual - rep(offset, each = length(rows))
+  }
+  dimnames(value) <- list(rownames(x), colnames(dual))
+  fill_rows(value, new$complete)
+}
+
+# ---- validation ---------------------------------------------------------------------------
+
+is_matrix_of <- function(m, rows, columns) {
+  is.matrix(m) && is.double(m) && nrow(m) == rows && ncol(m) == columns && all_finite(m)
+}
+
+is_numbers <- function(v, length) is.double(v) && length(v) == length && all_finite(v)
+
+is_levels <- function(v) is.character(v) && length(v) >= 2L && !anyNA(v) && !anyDuplicated(v)
+
+fail_not_kept <- function(what) {
+  abort("model", "The model holds no ", what, ": it was fitted with `keep = FALSE` (the default above 10,000 rows). ",
+        "Fit it with `keep = TRUE`, or use `predict()`.")
+}
+
+# New terms of a formula go where prediction looks for them.
+with_terms <- function(model, terms) {
+  if (!is.null(model$basis$input)) model$basis$input$terms <- terms
+  model
+}

@@ -1,0 +1,365 @@
+#' Kernel principal components
+#'
+#' Principal components in a kernel space: curved directions of largest variance, as scores
+#' ready for plots, clustering or another model. Use it when a scatter plot of ordinary principal
+#' components misses structure, or to feed nonlinear features into a linear method.
+#'
+#' @details
+#' The default is greedy kernel PCA: a pivoted Cholesky basis explains all but `tol` of the trace
+#' of the Gram matrix, and the eigenproblem is solved in its few coordinates. With C the n x L
+#' coordinates less their means, the eigenvalues are those of C'C; they are exactly the non-zero
+#' eigenvalues of the centred approximate Gram matrix. `basis = NULL` is full kernel PCA on all
+#' rows: for few components a block Krylov iteration on the Gram matrix, which is held once and
+#' centred implicitly, until each residual is below 1e-12 of the largest eigenvalue; otherwise,
+#' and for few rows, [eigen()]. With [linear_kernel()] both are ordinary principal components.
+#'
+#' Each axis is the combination `loadings` of the basis rows in the kernel space, of length one;
+#' the scores of a row are its (centred) kernel values against the basis rows, times `loadings`,
+#' less the column means over the training rows. Signs are such that the largest absolute score
+#' is positive.
+#'
+#' @inheritParams kernel_basis
+#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
+#'   formula such as `~ .`.
+#' @param kernel a kernel, see [kernels]; of no use when `basis` is a `kernel_basis`, which has
+#'   one (a different one warns).
+#' @param ncomp number of components; NULL: all with a positive eigenvalue.
+#' @param basis the name of a method of [kernel_basis()], a `kernel_basis` (its scaling is used),
+#'   or NULL for all rows.
+#' @param center centre the kernel space at the mean of the rows? (The basis itself is not
+#'   centred, unless a centred one is given.)
+#' @param size,tol,threshold,first passed to [kernel_basis()].
+#' @param keep keep the scores of the training rows? NULL: if there are at most 10,000.
+#' @returns A list of class `"kernel_pca"`:
+#' * `values`: eigenvalues of the centred (approximate) Gram matrix, in decreasing order;
+#' * `sdev`: standard deviations of the scores, `sqrt(values / (n - 1))`;
+#' * `scores`: n x ncomp scores of the training rows, or NULL without `keep`;
+#' * `loadings`: L x ncomp coefficients of the axes on the basis rows;
+#' * `basis`: the [kernel_basis()]; for full kernel PCA a list with `index`, `vectors`, `kernel`,
+#'   `scaling`, `input` and `n` alone;
+#' * `offset`: the training mean of the uncentred scores, taken off by `predict()`;
+#' * `total`: trace of the centred (approximate) Gram matrix;
+#' * `center` (logical), `n`, `ncomp`.
+#' @references Teixeira, Tome and Lang (2009), Feature extraction using linear and non-linear
+#'   subspace techniques, ICANN 2009, \doi{10.1007/978-3-642-04277-5_12}.
+#' @examples
+#' pca <- kernel_pca(iris[, 1:4], rbf_kernel(), ncomp = 4)
+#' pca
+#' plot(pca, classes = iris$Species)
+#' predict(pca, iris[c(1, 51), 1:4])
+#' full <- kernel_pca(~ . - Species, iris, ncomp = 4, basis = NULL)
+#' full$values
+#' @family models
+#' @export
+kernel_pca <- function(x, ...) UseMethod("kernel_pca")
+
+#' @rdname kernel_pca
+#' @export
+kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "cholesky", center = TRUE,
+                               size = NULL, tol = 0.01, threshold = identity, first = 1000,
+                               scale = TRUE, keep = NULL, ..., na_action = c("fail", "omit"),
+                               threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
+  check_dots(...)
+  center <- check_flag(center, "center")
+  if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
+  control <- model_control(basis, size, tol, threshold = threshold, first = first, threads = threads, verbose = verbose)
+  if (is.null(basis) && is.null(size)) {
+    data <- model_data(x, scale = scale, na_action = na_action)
+    kernel <- resolve_kernel(kernel, data$x)
+    if (kernel$type != "linear" || ncol(data$x) >= nrow(data$x)) {
+      return(full_pca(data, kernel, ncomp, center, keep_rows(keep, data$n), control$threads))
+    }
+    fit <- basis_from_data(data, kernel, control, keep = TRUE) # rank at most the number of columns
+    parts <- list(basis = fit$basis, z = fit$factor, rows = rownames(data$x))
+  } else {
+    parts <- fit_basis(x, NULL, basis, kernel, control, scale, na_action, missing(kernel))
+  }
+  greedy_pca(parts, ncomp, center, keep_rows(keep, nrow(parts$z)))
+}
+
+#' @rdname kernel_pca
+#' @export
+kernel_pca.formula <- function(formula, data, ...) {
+  parts <- formula_data(formula, data, response = FALSE)
+  with_terms(kernel_pca.default(parts$x, ...), parts$terms)
+}
+
+# ---- on a basis ---------------------------------------------------------------------------
+
+# The eigenproblem of the small side: z'z of the (centred) coordinates.
+greedy_pca <- function(parts, ncomp, center, keep) {
+  z <- parts$z
+  mean <- if (center) .Call(ffi_centre_columns, z) else numeric(ncol(z))
+  spectrum <- eigen(crossprod(z), symmetric = TRUE)
+  chosen <- choose_components(spectrum$values, ncomp, nrow(z))
+  v <- spectrum$vectors[, chosen, drop = FALSE]
+  v <- v * rep(score_signs(z, v), each = nrow(v))
+  new_pca(
+    values = spectrum$values[chosen], total = sum(spectrum$values), loadings = dual_coefficients(parts$basis, v),
+    offset = drop(mean %*% v), scores = if (keep) z %*% v, basis = parts$basis, rows = parts$rows,
+    center = center, n = nrow(z)
+  )
+}
+
+choose_components <- function(values, ncomp, n) {
+  rank <- sum(values > max(values[1L], 0) * max(n, length(values)) * .Machine$double.eps)
+  if (rank == 0L) {
+    abort("data", "There is no variance in the kernel space: all rows are the same there.")
+  }
+  if (!is.null(ncomp) && is.finite(ncomp) && ncomp > rank) {
+    inform("`ncomp` = ", format(ncomp), " is more than the rank: ", rank, if (rank > 1L) " components are" else " component is", " given.")
+  }
+  seq_len(min(rank, ncomp))
+}
+
+# 1 or -1 for each column of z %*% v, so that its largest absolute value becomes positive.
+score_signs <- function(z, v) {
+  top <- rep(-Inf, ncol(v))
+  low <- rep(Inf, ncol(v))
+  for (rows in row_chunks(nrow(z), ncol(z))) {
+    s <- z[rows, , drop = FALSE] %*% v
+    top <- pmax(top, apply(s, 2L, max))
+    low <- pmin(low, apply(s, 2L, min))
+  }
+  ifelse(top >= -low, 1, -1)
+}
+
+new_pca <- function(values, total, loadings, offset, scores, basis, rows, center, n) {
+  labels <- paste0("KPC", seq_along(values))
+  colnames(loadings) <- labels
+  if (!is.null(scores)) dimnames(scores) <- list(rows, labels)
+  structure(class = "kernel_pca", list(
+    values = values, sdev = sqrt(values / (n - 1)), scores = scores, loadings = loadings, basis = basis,
+    offset = stats::setNames(offset, labels), total = total, center = center, n = n, ncomp = length(values)
+  ))
+}
+
+# ---- on all rows --------------------------------------------------------------------------
+
+full_pca <- function(data, kernel, ncomp, center, keep, threads) {
+  K <- gram_matrix(data$x, kernel, NULL, threads)
+  means <- if (center) drop(.Call(ffi_gram_product, K, matrix(1 / data$n, data$n), FALSE)) else numeric(data$n)
+  total <- sum(diag(K)) - sum(means)
+  few <- !is.null(ncomp) && ncomp <= data$n / 10 && data$n > 200
+  spectrum <- if (few) leading_eigen(function(v) .Call(ffi_gram_product, K, v, center), data$n, ncomp)
+  if (is.null(spectrum)) spectrum <- eigen(if (center) K - means - rep(means - mean(means), each = data$n) else K, symmetric = TRUE)
+  chosen <- choose_components(spectrum$values, ncomp, data$n)
+  values <- spectrum$values[chosen]
+  u <- spectrum$vectors[, chosen, drop = FALSE]
+  u <- u * rep(score_signs(u, diag(length(values))), each = nrow(u))
+  if (center) u <- u - rep(colMeans(u), each = nrow(u))
+  loadings <- u / rep(sqrt(values), each = nrow(u))
+  basis <- list(index = seq_len(data$n), vectors = data$x, kernel = kernel, scaling = data$scaling, input = data$input, n = data$n)
+  new_pca(
+    values = values, total = total, loadings = loadings, offset = drop(means %*% loadings),
+    scores = if (keep) u * rep(sqrt(values), each = nrow(u)), basis = basis, rows = rownames(data$x),
+    center = center, n = data$n
+  )
+}
+
+# The `count` largest eigenvalues of a symmetric positive semi-definite matrix A of which only
+# the product with a block of vectors is known, with their vectors; NULL when the iteration does
+# not settle. Block Lanczos, fully reorthogonalised: A Q = Q T + B R E', Q and the next block B
+# orthonormal, E the last columns of the identity. The residual of a Ritz vector Q s is then
+# |R E's|, known before the vector itself. Restarted with the best Ritz vectors.
+leading_eigen <- function(product, n, count, restarts = 100L) {
+  width <- 8L * max(1L, min(4L, as.integer(round(count / 10))))
+  room <- max(12L * width, as.integer(1.5 * count) + 4L * width)
+  if (room > n / 2) return(NULL)
+  space <- list(q = matrix(0, n, 0L), t = matrix(0, 0L, 0L), next_block = orthonormal_columns(start_block(n, width)))
+  steps <- 0L
+  while (steps < restarts * (room %/% width)) {
+    space <- grow_space(space, product)
+    steps <- steps + 1L
+    full <- ncol(space$q) + width > room
+    if (!full && (steps < 6L || steps %% 2L == 1L)) next
+    ritz <- ritz_pairs(space, count)
+    if (ritz$settled) return(list(values = ritz$values, vectors = space$q %*% ritz$vectors[, seq_len(count)]))
+    if (full) space <- shrink_space(space, ritz, count + width)
+  }
+  NULL
+}
+
+# Add the next block to the space and find the one after it.
+grow_space <- function(space, product) {
+  block <- space$next_block
+  q <- cbind(space$q, block)
+  w <- product(block)
+  h <- crossprod(q, w)
+  old <- seq_len(ncol(q) - ncol(block))
+  t <- cbind(rbind(space$t, t(h[old, , drop = FALSE])), h)
+  rest <- w - q %*% h
+  following <- orthonormal_columns(rest)
+  for (pass in 1:2) following <- orthonormal_columns(following - q %*% crossprod(q, following))
+  list(q = q, t = t, next_block = following, r = crossprod(following, rest))
+}
+
+ritz_pairs <- function(space, count) {
+  s <- eigen((space$t + t(space$t)) / 2, symmetric = TRUE)
+  last <- nrow(s$vectors) - ncol(space$r) + seq_len(ncol(space$r))
+  values <- s$values[seq_len(count)]
+  residual <- sqrt(colSums((space$r %*% s$vectors[last, seq_len(count), drop = FALSE])^2))
+  settled <- all(residual <= pmax(1e-11 * values, 1e-13 * max(values, 0)))
+  list(values = values, vectors = s$vectors, all_values = s$values, residual = residual, settled = settled)
+}
+
+shrink_space <- function(space, ritz, size) {
+  keep <- seq_len(min(size, ncol(space$q) - ncol(space$r)))
+  space$q <- space$q %*% ritz$vectors[, keep, drop = FALSE]
+  space$t <- diag(ritz$all_values[keep], length(keep))
+  space
+}
+
+# A start that no data set is orthogonal to by design, and the same every time.
+start_block <- function(n, width) {
+  i <- seq_len(n)
+  vapply(seq_len(width), function(j) sin(i * (i + j) * sqrt(j + 0.61803398875)), numeric(n))
+}
+
+# Orthonormal columns whose span holds that of `block`.
+orthonormal_columns <- function(block) {
+  r <- tryCatch(chol(crossprod(block)), error = function(e) NULL)
+  if (!is.null(r) && min(diag(r)) > 1e-4 * max(diag(r))) return(block %*% backsolve(r, diag(ncol(r))))
+  qr.Q(qr(block, LAPACK = TRUE))
+}
+
+# ---- methods ------------------------------------------------------------------------------
+
+validate_pca <- function(object) {
+  p <- length(object$values)
+  L <- length(object$basis$index)
+  good <- is.list(object) && p > 0L && is_numbers(object$values, p) && is_matrix_of(object$loadings, L, p) &&
+    is_numbers(object$offset, p) && is_number(object$n) && is.list(object$basis)
+  if (!isTRUE(good)) fail_damaged("object")
+  if (inherits(object$basis, "kernel_basis")) validate_basis(object$basis) else validate_rows(object$basis)
+  object
+}
+
+# All rows in place of a basis, as full kernel PCA keeps them.
+validate_rows <- function(rows) {
+  width <- rows$input$width
+  good <- is.list(rows$input) && is_number(width) && is_matrix_of(rows$vectors, length(rows$index), width) &&
+    valid_scaling(rows$scaling, width) && valid_input(rows$input)
+  if (!isTRUE(good)) fail_damaged("object")
+  check_kernel(rows$kernel)
+}
+
+#' Scores of new rows on kernel principal components
+#'
+#' @param object a [kernel_pca()].
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name);
+#'   missing: the scores of the training rows.
+#' @param threads number of threads.
+#' @param ... nothing else is accepted.
+#' @returns A matrix with a row per row of `newdata` and a column per component. Rows with
+#'   missing values give NA.
+#' @examples
+#' pca <- kernel_pca(iris[-1, 1:4], ncomp = 2)
+#' predict(pca, iris[1, 1:4])
+#' @family models
+#' @export
+predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.threads", 1L), ...) {
+  check_dots(...)
+  validate_pca(object)
+  if (missing(newdata)) {
+    if (is.null(object$scores)) fail_not_kept("scores")
+    return(object$scores)
+  }
+  expand_rows(object$basis, newdata, object$loadings, object$offset, threads)
+}
+
+#' @export
+print.kernel_pca <- function(x, ...) {
+  cat("<kernel_pca> ", x$ncomp, " component", if (x$ncomp > 1L) "s", " of ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
+  cat("kernel:  ", kernel_words(x$basis), if (!x$center) ", not centred", "\n", sep = "")
+  shown <- seq_len(min(6L, x$ncomp))
+  more <- if (x$ncomp > 6L) " ..."
+  cat("values:  ", paste(format(x$values[shown], digits = 4), collapse = " "), more, "\n", sep = "")
+  cat("share:   ", paste(sprintf("%.3f", x$values[shown] / x$total), collapse = " "), more,
+      "  (all: ", sprintf("%.3f", sum(x$values) / x$total), ")\n", sep = "")
+  invisible(x)
+}
+
+basis_words <- function(basis) {
+  L <- length(basis$index)
+  if (!inherits(basis, "kernel_basis")) return("all rows")
+  paste0("a basis of ", L, " row", if (L > 1L) "s", " (\"", basis$method, "\")")
+}
+
+kernel_words <- function(basis) if (is.null(basis$kernel)) "given Gram matrix" else kernel_label(basis$kernel)
+
+#' @export
+summary.kernel_pca <- function(object, ...) {
+  check_dots(...)
+  validate_pca(object)
+  share <- object$values / object$total
+  table <- data.frame(value = object$values, sdev = object$sdev, share = share, cumulative = cumsum(share))
+  structure(list(pca = object, importance = table), class = "summary.kernel_pca")
+}
+
+#' @export
+print.summary.kernel_pca <- function(x, ...) {
+  print(x$pca)
+  print(utils::head(x$importance, 10L), digits = 4)
+  if (nrow(x$importance) > 10L) cat("... and ", nrow(x$importance) - 10L, " more\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+coef.kernel_pca <- function(object, ...) object$loadings
+
+#' @export
+nobs.kernel_pca <- function(object, ...) object$n
+
+#' Plot kernel principal components
+#'
+#' Scores of the training rows on two components, coloured by class if given; or the share of
+#' variance per component.
+#' @param x a [kernel_pca()].
+#' @param components two component numbers.
+#' @param classes class labels of the training rows, for colours and symbols.
+#' @param type `"scores"`, or `"variance"` for the share of each component.
+#' @param ... graphical parameters for [plot()].
+#' @returns The plotted data, invisibly.
+#' @examples
+#' pca <- kernel_pca(iris[, 1:4])
+#' plot(pca, classes = iris$Species)
+#' plot(pca, type = "variance")
+#' @family models
+#' @export
+plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("scores", "variance"), ...) {
+  validate_pca(x)
+  if (check_choice(type, "type", c("scores", "variance")) == "variance") return(plot_variance(x, ...))
+  if (is.null(x$scores)) fail_not_kept("scores")
+  if (x$ncomp == 1L) components <- c(1L, 1L)
+  components <- check_components(components, x$ncomp)
+  share <- round(100 * x$values[components] / x$total, 1)
+  scores <- x$scores[, components, drop = FALSE]
+  if (components[1L] == components[2L]) scores <- cbind(scores[, 1L, drop = FALSE], row = seq_len(nrow(scores)))
+  plot_groups(scores, classes,
+    main = sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L], format(sum(unique(share)))),
+    xlab = sprintf("component %d (%s %%)", components[1L], format(share[1L])),
+    ylab = if (x$ncomp == 1L) "row" else sprintf("component %d (%s %%)", components[2L], format(share[2L])), ...
+  )
+}
+
+check_components <- function(components, most) {
+  good <- is.numeric(components) && length(components) == 2L && !anyNA(components) &&
+    all(components >= 1 & components <= most & components == trunc(components))
+  if (!good) must_be("components", paste("two component numbers from 1 to", most), components)
+  components
+}
+
+plot_variance <- function(x, ...) {
+  share <- x$values / x$total
+  needed <- which(cumsum(share) >= 0.9)[1L]
+  local_par()
+  draw(graphics::plot, list(
+    x = seq_along(share), y = cumsum(share), type = "o", pch = 16, cex = 0.6, ylim = c(0, 1), col = palette_classes[1L],
+    xlab = "component", ylab = "cumulative share of variance",
+    main = if (is.na(needed)) sprintf("%d components hold %.0f %% of the variance", length(share), 100 * sum(share))
+      else sprintf("%d component%s hold%s 90 %% of the variance", needed, if (needed > 1L) "s" else "", if (needed > 1L) "" else "s")
+  ), ...)
+  if (!is.na(needed)) graphics::abline(h = 0.9, v = needed, lty = 3, col = "grey50")
+  invisible(data.frame(component = seq_along(share), share = share, cumulative = cumsum(share)))
+}

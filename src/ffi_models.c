@@ -1,0 +1,84 @@
+#include "ffi.h"
+
+#include <string.h>
+
+static double *lend(size_t n)
+{
+  return (double *)R_alloc(n + 1, sizeof(double));
+}
+
+static SEXP matrix_of(size_t rows, size_t columns)
+{
+  return Rf_allocMatrix(REALSXP, (int)rows, (int)columns);
+}
+
+/* Column means; z itself is centred in place, so it must belong to the caller alone. */
+SEXP ffi_centre_columns(SEXP z)
+{
+  size_t n, L;
+  ffi_matrix(z, &n, &L, "coordinates");
+  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  SEXP mean = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)L));
+  ke_centre_columns(REAL(z), n, L, REAL(mean), &env);
+  UNPROTECT(1);
+  return mean;
+}
+
+SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre)
+{
+  size_t n, m, rows, k;
+  const double *gram = ffi_matrix(K, &n, &m, "K"), *vectors = ffi_matrix(v, &rows, &k, "vectors");
+  ffi_assert(n == m && rows == n, "dimensions");
+  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  double *copy = lend(n * k);
+  memcpy(copy, vectors, n * k * sizeof(double));
+  SEXP out = PROTECT(matrix_of(n, k));
+  ke_gram_product(gram, n, copy, k, Rf_asLogical(centre), REAL(out), &env);
+  UNPROTECT(1);
+  return out;
+}
+
+static const int *labels_of(SEXP label, size_t n, size_t k)
+{
+  if (label == R_NilValue)
+    return NULL;
+  ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");
+  for (size_t i = 0; i < n; i++)
+    ffi_assert(INTEGER(label)[i] >= 0 && (size_t)INTEGER(label)[i] < k, "labels");
+  return INTEGER(label);
+}
+
+/* z is overwritten by Q, so it must belong to the caller alone. `label`: classes from 0 on, or
+ * NULL; `loo`: whether errors are wanted. */
+SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo)
+{
+  const char *names[] = {"center", "mean", "r", "c", "error", ""};
+  ke_regression g;
+  size_t rows;
+  ffi_matrix(z, &g.n, &g.L, "coordinates");
+  const double *response = ffi_matrix(y, &rows, &g.k, "y");
+  ffi_assert(rows == g.n && g.L > 0, "dimensions");
+  const int *classes = labels_of(label, g.n, g.k);
+  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)g.L));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)g.k));
+  SET_VECTOR_ELT(out, 2, matrix_of(g.L, g.L));
+  SET_VECTOR_ELT(out, 3, matrix_of(g.L, g.k));
+  SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, Rf_asLogical(loo) ? (R_xlen_t)g.L : 0));
+  g.z = REAL(z);
+  g.mean = REAL(VECTOR_ELT(out, 0));
+  g.y_mean = REAL(VECTOR_ELT(out, 1));
+  g.r = REAL(VECTOR_ELT(out, 2));
+  g.c = REAL(VECTOR_ELT(out, 3));
+  g.ridge = Rf_asReal(ridge);
+  g.y = lend(g.n * g.k);
+  memcpy(g.y, response, g.n * g.k * sizeof(double));
+  g.extra = lend(g.L * g.L);
+  g.work = lend(g.L * (g.L + 1));
+  ke_regress(&g, &env);
+  if (Rf_asLogical(loo))
+    ke_leave_one_out(&g, classes, REAL(VECTOR_ELT(out, 4)), lend(KE_LOO_ROWS * (g.k + 1)), &env);
+  UNPROTECT(1);
+  return out;
+}
