@@ -80,11 +80,11 @@ kernel_lda.formula <- function(formula, data, ...) {
 # Covariance and class means of the coordinates; z is centred in place.
 class_scatter <- function(z, classes) {
   counts <- tabulate(classes, nlevels(classes))
-  center <- .Call(ffi_centre_columns, z)
+  moments <- .Call(ffi_centred_crossprod, z, TRUE)
   sums <- matrix(0, nlevels(classes), ncol(z), dimnames = list(levels(classes), NULL))
   sums[counts > 0L, ] <- rowsum(z, as.integer(classes), reorder = TRUE)
   list(
-    total = crossprod(z) / nrow(z), means = sums / pmax(counts, 1L), center = center,
+    total = moments$crossprod / nrow(z), means = sums / pmax(counts, 1L), center = moments$mean,
     counts = stats::setNames(counts, levels(classes)), n = nrow(z)
   )
 }

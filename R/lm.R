@@ -131,13 +131,12 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
   ))
 }
 
-# Q c + mean; the product over row chunks, as Q has all the columns and only some are wanted.
+# Q c + mean with the first `size` columns of Q; zeros in c spare a copy of them.
 fitted_rows <- function(q, fit, size, y, rows) {
-  c <- fit$c[seq_len(size), , drop = FALSE]
-  value <- matrix(0, nrow(q), ncol(c), dimnames = list(rows, colnames(y)))
-  for (i in row_chunks(nrow(q), size)) {
-    value[i, ] <- q[i, seq_len(size), drop = FALSE] %*% c + rep(fit$mean, each = length(i))
-  }
+  c <- fit$c
+  c[-seq_len(size), ] <- 0
+  value <- q %*% c + rep(fit$mean, each = nrow(q))
+  dimnames(value) <- list(rows, colnames(y))
   value
 }
 

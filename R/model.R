@@ -54,7 +54,7 @@ same_kernel <- function(a, b) {
 }
 
 row_chunks <- function(n, width) {
-  rows <- max(1024L, as.integer(4e6 / max(width, 1L)))
+  rows <- max(512L, as.integer(1e6 / max(width, 1L)))
   starts <- seq(1L, max(n, 1L), by = rows)
   Map(function(from) if (n) from:min(n, from + rows - 1L) else integer(), starts)
 }

@@ -89,14 +89,14 @@ kernel_pca.formula <- function(formula, data, ...) {
 # The eigenproblem of the small side: z'z of the (centred) coordinates.
 greedy_pca <- function(parts, ncomp, center, keep) {
   z <- parts$z
-  mean <- if (center) .Call(ffi_centre_columns, z) else numeric(ncol(z))
-  spectrum <- eigen(crossprod(z), symmetric = TRUE)
+  moments <- .Call(ffi_centred_crossprod, z, center)
+  spectrum <- eigen(moments$crossprod, symmetric = TRUE)
   chosen <- choose_components(spectrum$values, ncomp, nrow(z))
   v <- spectrum$vectors[, chosen, drop = FALSE]
   v <- v * rep(score_signs(z, v), each = nrow(v))
   new_pca(
     values = spectrum$values[chosen], total = sum(spectrum$values), loadings = dual_coefficients(parts$basis, v),
-    offset = drop(mean %*% v), scores = if (keep) z %*% v, basis = parts$basis, rows = parts$rows,
+    offset = drop(moments$mean %*% v), scores = if (keep) z %*% v, basis = parts$basis, rows = parts$rows,
     center = center, n = nrow(z)
   )
 }
@@ -114,14 +114,8 @@ choose_components <- function(values, ncomp, n) {
 
 # 1 or -1 for each column of z %*% v, so that its largest absolute value becomes positive.
 score_signs <- function(z, v) {
-  top <- rep(-Inf, ncol(v))
-  low <- rep(Inf, ncol(v))
-  for (rows in row_chunks(nrow(z), ncol(z))) {
-    s <- z[rows, , drop = FALSE] %*% v
-    top <- pmax(top, apply(s, 2L, max))
-    low <- pmin(low, apply(s, 2L, min))
-  }
-  ifelse(top >= -low, 1, -1)
+  range <- .Call(ffi_extremes, z, v)
+  ifelse(range[, 1L] >= -range[, 2L], 1, -1)
 }
 
 new_pca <- function(values, total, loadings, offset, scores, basis, rows, center, n) {
@@ -146,7 +140,7 @@ full_pca <- function(data, kernel, ncomp, center, keep, threads) {
   chosen <- choose_components(spectrum$values, ncomp, data$n)
   values <- spectrum$values[chosen]
   u <- spectrum$vectors[, chosen, drop = FALSE]
-  u <- u * rep(score_signs(u, diag(length(values))), each = nrow(u))
+  u <- u * rep(apply(u, 2L, function(s) if (max(s) >= -min(s)) 1 else -1), each = nrow(u))
   if (center) u <- u - rep(colMeans(u), each = nrow(u))
   loadings <- u / rep(sqrt(values), each = nrow(u))
   basis <- list(index = seq_len(data$n), vectors = data$x, kernel = kernel, scaling = data$scaling, input = data$input, n = data$n)

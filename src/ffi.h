@@ -37,7 +37,8 @@ void ffi_large_pages(void *memory, size_t bytes);
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
-SEXP ffi_centre_columns(SEXP z);
+SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
+SEXP ffi_extremes(SEXP z, SEXP v);
 SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);

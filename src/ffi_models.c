@@ -12,16 +12,33 @@ static SEXP matrix_of(size_t rows, size_t columns)
   return Rf_allocMatrix(REALSXP, (int)rows, (int)columns);
 }
 
-/* Column means; z itself is centred in place, so it must belong to the caller alone. */
-SEXP ffi_centre_columns(SEXP z)
+/* Column means and z'z; z itself is centred in place, so it must belong to the caller alone. */
+SEXP ffi_centred_crossprod(SEXP z, SEXP centre)
 {
+  const char *names[] = {"mean", "crossprod", ""};
   size_t n, L;
   ffi_matrix(z, &n, &L, "coordinates");
   const ke_env env = ffi_env(Rf_ScalarInteger(1));
-  SEXP mean = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)L));
-  ke_centre_columns(REAL(z), n, L, REAL(mean), &env);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)L));
+  SET_VECTOR_ELT(out, 1, matrix_of(L, L));
+  ke_centred_crossprod(REAL(z), n, L, Rf_asLogical(centre), REAL(VECTOR_ELT(out, 0)),
+                       REAL(VECTOR_ELT(out, 1)), &env);
   UNPROTECT(1);
-  return mean;
+  return out;
+}
+
+/* Largest and smallest value of every column of z v, a column each. */
+SEXP ffi_extremes(SEXP z, SEXP v)
+{
+  size_t n, L, rows, k;
+  const double *left = ffi_matrix(z, &n, &L, "coordinates"), *right = ffi_matrix(v, &rows, &k, "vectors");
+  ffi_assert(rows == L, "dimensions");
+  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  SEXP out = PROTECT(matrix_of(k, 2));
+  ke_extremes(left, n, L, right, k, REAL(out), REAL(out) + k, lend(KE_EXTREME_ROWS * k), &env);
+  UNPROTECT(1);
+  return out;
 }
 
 SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre)

@@ -8,8 +8,9 @@
 static const R_CallMethodDef entries[] = {
     ENTRY(ffi_asymmetry, 1),
     ENTRY(ffi_basis, 4),
-    ENTRY(ffi_centre_columns, 1),
+    ENTRY(ffi_centred_crossprod, 2),
     ENTRY(ffi_column_sd, 2),
+    ENTRY(ffi_extremes, 2),
     ENTRY(ffi_gram, 6),
     ENTRY(ffi_gram_product, 3),
     ENTRY(ffi_memory_limit, 0),

@@ -240,6 +240,16 @@ size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work,
 /* Subtract from every column of z (n x L) its mean, which goes to mean (length L). */
 void ke_centre_columns(double *z, size_t n, size_t L, double *mean, const ke_env *env);
 
+/* The same (where `centre`), and out (L x L) = z'z of what is left. */
+void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mean, double *out,
+                          const ke_env *env);
+
+/* Largest and smallest value of every column of z v: z n x L, v L x k, top and low length k.
+ * work: KE_EXTREME_ROWS x k doubles. */
+#define KE_EXTREME_ROWS 512
+void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *top,
+                 double *low, double *work, const ke_env *env);
+
 /* out = H K H v with H = I - 11'/n when `centre`, else K v; K n x n symmetric, v and out n x k.
  * v is overwritten by H v. */
 void ke_gram_product(const double *K, size_t n, double *v, size_t k, int centre, double *out,

@@ -1,0 +1,68 @@
+# Models on a basis, one thread: full and greedy kernel PCA, prediction, leave-one-out.
+source(file.path("bench", "harness.R"))
+
+normal_rows <- function(n, d = 20) {
+  set.seed(1)
+  matrix(rnorm(n * d), n)
+}
+
+# 10 components of full kernel PCA. The value compared is the sum of the eigenvalues.
+contest("kpca-2000", data = list(x = normal_rows(2000)), list(
+  kernelect = contestant(
+    setup = "library(kernelect); k <- rbf_kernel(gamma = 1 / 40)",
+    job = "kernel_pca(x, k, ncomp = 10, basis = NULL, scale = FALSE)", value = "sum(result$values)"
+  ),
+  kernlab = contestant(
+    setup = "library(kernlab)",
+    job = "kpca(x, kernel = 'rbfdot', kpar = list(sigma = 1 / 40), features = 10)",
+    value = "sum(eig(result)) * nrow(x)" # it gives eigenvalues / n
+  ),
+  "scikit-learn arpack" = contestant(
+    lang = "python", setup = "from sklearn.decomposition import KernelPCA",
+    job = "KernelPCA(10, kernel='rbf', gamma=1/40, eigen_solver='arpack').fit(x)",
+    value = "result.eigenvalues_.sum()"
+  ),
+  "scikit-learn randomized" = contestant(
+    lang = "python", setup = "from sklearn.decomposition import KernelPCA",
+    job = "KernelPCA(10, kernel='rbf', gamma=1/40, eigen_solver='randomized', random_state=1).fit(x)",
+    value = "result.eigenvalues_.sum()"
+  )
+))
+
+# Scores of 100 new rows, model of 2000 rows.
+contest("kpca-predict", data = list(x = normal_rows(2000), new = normal_rows(100)), list(
+  kernelect = contestant(
+    setup = "library(kernelect); m <- kernel_pca(x, rbf_kernel(gamma = 1 / 40), ncomp = 10, basis = NULL, scale = FALSE)",
+    job = "predict(m, new)", value = "sum(abs(result))"
+  ),
+  kernlab = contestant(
+    setup = "library(kernlab); m <- kpca(x, kernel = 'rbfdot', kpar = list(sigma = 1 / 40), features = 10)",
+    job = "predict(m, new)", value = "NaN" # eigenvectors are scaled otherwise
+  ),
+  "scikit-learn" = contestant(
+    lang = "python",
+    setup = "from sklearn.decomposition import KernelPCA\nm = KernelPCA(10, kernel='rbf', gamma=1/40, eigen_solver='arpack').fit(x)",
+    job = "m.transform(new)", value = "abs(result).sum()"
+  )
+))
+
+# Greedy kernel PCA of 100,000 rows beside the basis it stands on.
+contest("kpca-100000", rounds = 5, data = list(x = normal_rows(1e5)), list(
+  basis = contestant(
+    setup = "library(kernelect)", job = "kernel_basis(x, method = 'cholesky', size = 200)", value = "NaN"
+  ),
+  kernel_pca = contestant(
+    setup = "library(kernelect)", job = "kernel_pca(x, ncomp = 10, size = 200)", value = "NaN"
+  )
+))
+
+# Exact leave-one-out errors of 200 sizes beside the basis alone, and beside refitting by lm's
+# influence measures at each of 20 sizes.
+contest("lm-loo-20000", data = list(x = normal_rows(20000)), list(
+  basis = contestant(
+    setup = "library(kernelect)", job = "kernel_basis(x[, -1], method = 'cholesky', size = 200)", value = "NaN"
+  ),
+  kernel_lm = contestant(
+    setup = "library(kernelect)", job = "kernel_lm(x[, -1], x[, 1], basis = 'cholesky', size = 200)", value = "NaN"
+  )
+))
