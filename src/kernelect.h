@@ -8,6 +8,7 @@
 #define KERNELECT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum {
   KE_OK = 0,
@@ -277,5 +278,68 @@ void ke_regress(ke_regression *g, const ke_env *env);
 #define KE_LOO_ROWS 512
 void ke_leave_one_out(const ke_regression *g, const int *label, double *error, double *work,
                       const ke_env *env);
+/* ---- directions that discriminate (takes.c) ------------------------------------- */
+
+/* Votes of d one-direction learners on n rows as bit sets: bit j of set (i, k) says that
+ * learner i puts row j into class k. */
+typedef struct {
+  size_t n, d, classes, words; /* words = ke_words(n) */
+  const int *label;            /* n: true classes, 0 ... classes - 1 */
+  uint64_t *bits;              /* d x classes x words */
+} ke_votes;
+
+size_t ke_words(size_t n);
+
+/* Fill the votes from coordinates z (n x d) by least squares. work: 2 classes doubles. */
+void ke_weak_votes(const double *z, ke_votes *v, double *work, const ke_env *env);
+
+/* Forward selection, the paper's literal rule, or the errors along a given order. */
+typedef enum { KE_FORWARD, KE_PRINTED, KE_GIVEN } ke_selection;
+
+typedef struct {
+  const ke_votes *votes;
+  ke_selection how;
+  /* lent */
+  int *count;            /* n x classes: votes of the ensemble */
+  uint64_t *half, *whole; /* classes x words each */
+  double *weight;        /* n, for KE_PRINTED only */
+  unsigned char *used;   /* d */
+  /* results: the direction added in each of d rounds (KE_GIVEN: an input), and the error
+   * of the ensemble after it */
+  size_t *order; /* d */
+  double *error; /* d */
+} ke_ensemble;
+
+void ke_kffs(ke_ensemble *e, const ke_env *env);
+
+/* Nearest rows, ties to the lowest. With `label` (queries are the rows then) entry i is the
+ * nearest row of the same class and entry i + queries->n that of another class; a row number
+ * of rows->n means that there is none. */
+typedef struct {
+  const ke_rows *queries, *rows;
+  const int *label; /* or NULL */
+  int self;         /* query i is row i, which does not count as its own neighbour */
+  double *distance; /* lent: queries->n, twice with labels; squared */
+  size_t *nearest;  /* the same */
+} ke_nearest;
+
+/* work: threads x KE_TILE x KE_TILE doubles. */
+void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env);
+
+#define KE_QUERIES 16 /* query rows taken together */
+
+/* Nearest-neighbour classification in the first 1, 2, ..., d coordinates. */
+typedef struct {
+  size_t m, n, d;
+  const double *queries;   /* m x d */
+  const int *query_label;  /* m */
+  const double *rows;      /* n x d, sorted by class */
+  const size_t *start;     /* classes + 1: first row of each class, and n */
+  const size_t *number;    /* n: row numbers before sorting, by which ties are broken */
+  int self;                /* query i is (sorted) row i */
+} ke_nested;
+
+/* errors[t]: misclassified queries with t + 1 coordinates. distance: KE_QUERIES x n lent. */
+void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, const ke_env *env);
 
 #endif

@@ -1,0 +1,557 @@
+#' Which directions of the kernel space discriminate?
+#'
+#' Learns an orthogonal basis of the kernel space, weighs its directions by how well they tell
+#' the classes apart, and classifies by the nearest neighbour in the weighted directions that
+#' remain. Use it when classes are separable by a kernel but most directions of its space are
+#' noise to the question, and a nearest-neighbour rule in few coordinates is wanted.
+#'
+#' @details
+#' **Stage one** learns the basis. `"kobl"` picks the row farthest from the span of the rows
+#' picked before, until its distance, relative to the first one's, falls below
+#' `threshold(dim / n)`; `"kgs"` is Gram-Schmidt over the rows in their order; `"kpca"` are the
+#' kernel principal directions. The other methods of [kernel_basis()] and a basis made by it
+#' will do as well; NULL means all rows that are linearly independent.
+#'
+#' **Stage two** weighs the directions. `"kffs"`: each direction is a weak learner, the
+#' least-squares fit of class indicators on that one coordinate, with a vote for the class of
+#' highest fit. Directions enter an ensemble one by one, each time the one whose vote leaves the
+#' ensemble with the lowest training error e (a tie with the true class is half an error; equal
+#' errors go to the lowest direction), and get gamma = max(0, log((1 - e) / e)), e kept within
+#' \[1 / (2 n), 1 / 2\]. `variant = "printed"` is the algorithm as the paper prints it:
+#' directions may be picked again, and rows are reweighted by whether the ensemble is right,
+#' which makes its own error exactly 1/2: the weights stay at zero from the second round on.
+#' `"relief"`: gamma is the mean of |s_i - s_miss| - |s_i - s_hit| over the rows i, with the
+#' nearest row of another class and of the same class in the kernel space, negative values set to
+#' zero, scaled to length one. Rows alone in their class have no hit and are left out.
+#'
+#' "kgs" with "relief" is the method FSKGS, "kpca" with "relief" is FSKPCA.
+#'
+#' The order of `path` is that of selection (relief: of decreasing weight) and the first
+#' directions are the best: `size = k` and `head(model, k)` keep the first k of positive weight.
+#' `size = "loo"` keeps the number of directions with the lowest leave-one-out error of the
+#' nearest-neighbour rule (the smallest such number), with basis and weights taken as given. It
+#' takes time of order n^2 times the number of directions, and no n x n memory.
+#'
+#' Without selection a nearest neighbour in the space of a radial kernel is the nearest neighbour
+#' of the data themselves, so compare with that before believing in any selection.
+#'
+#' @inheritParams kernel_basis
+#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
+#'   formula such as `y ~ .`.
+#' @param y class labels: a factor, or a character or logical vector.
+#' @param basis how the basis is learned, or a [kernel_basis()]; see Details.
+#' @param select how directions are weighed, see Details.
+#' @param threshold an increasing function from \[0, 1\] to \[0, 1\], for `"kobl"`.
+#' @param size number of directions kept: NULL keeps all with positive weight, a number the best
+#'   so many, `"loo"` as many as leave-one-out finds best.
+#' @param variant `"corrected"`, or `"printed"` for the literal algorithm; for `"kffs"` only.
+#' @param basis_size largest number of basis rows. NULL: at most 1000, with a message when that
+#'   binds; `Inf`: no limit.
+#' @param tol,first see [kernel_basis()]: without effect on `"kobl"` and `"kgs"`. NULL means 0.01,
+#'   and 0 for `"kpca"`.
+#' @param formula a formula with the class labels on its left-hand side.
+#' @returns A list of class `"kernel_takes"`:
+#' * `weights`: gamma, one per direction of the basis, 0 where not kept;
+#' * `basis`: the [kernel_basis()] beneath;
+#' * `path`: data frame with a row per round of selection: `size` (its number), `direction`,
+#'   `gamma`, `error` (training error of the ensemble of weak learners so far), and with
+#'   `size = "loo"` `loo` (leave-one-out error of the nearest-neighbour rule so far);
+#' * `directions`: those kept, best first;
+#' * `scores`: weighted coordinates of the training rows, a column per direction kept;
+#' * `y`: their labels;
+#' * `size`: the number of directions kept;
+#' * `cost`: mean reconstruction cost E(M) of the basis; `bound`: what Theorem 1 allows it, NA
+#'   unless the threshold ended the basis;
+#' * `rotation`: for `"kpca"` a list with the `center` and the `vectors` that turn coordinates
+#'   into principal directions, else NULL;
+#' * `method` (of the basis), `select`, `variant`, `n`.
+#' @references Xu, Shen, Ping and Zhao (2011), TAKES: a fast method to select features in the
+#'   kernel space, CIKM 2011.
+#'
+#'   Cao, Shen, Sun, Yang and Chen (2007), Feature selection in a kernel space, ICML 2007.
+#' @examples
+#' fit <- kernel_takes(Species ~ ., iris, size = "loo")
+#' fit
+#' predict(fit, iris[c(1, 51, 101), ])
+#' plot(fit)
+#' plot(fit, "scores")
+#' @family models
+#' @export
+kernel_takes <- function(x, ...) UseMethod("kernel_takes")
+
+#' @rdname kernel_takes
+#' @export
+kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", "kgs", "kpca"),
+                                 select = c("kffs", "relief"), threshold = identity, size = NULL,
+                                 variant = c("corrected", "printed"), scale = TRUE, ...,
+                                 basis_size = NULL, tol = NULL, center = c("none", "nearest"),
+                                 neighbours = 1, first = 1000, na_action = c("fail", "omit"),
+                                 threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
+  check_dots(...)
+  if (missing(y)) abort("argument", "`y` is missing: give the class labels of the rows of `x`.")
+  method <- takes_method(basis)
+  select <- check_choice(select, "select", c("kffs", "relief"))
+  variant <- check_choice(variant, "variant", c("corrected", "printed"))
+  size <- check_takes_size(size)
+  check_threshold(threshold)
+  if (is.null(tol)) tol <- if (method == "kpca") 0 else 0.01
+  control <- basis_control(
+    engine_method(method), basis_size, tol, center, neighbours, threshold, first, threads, verbose
+  )
+  if (is.null(basis)) control$size <- Inf
+  stage <- if (inherits(basis, "kernel_basis")) given_coordinates(basis, x, y, na_action, control$threads)
+    else learned_coordinates(model_data(x, y, scale, na_action), kernel, method, control)
+  stage$y <- check_classes(stage$y)
+  chosen <- weigh_directions(stage$z, stage$y, select, variant, control)
+  fit <- new_takes(stage, chosen, method, select, variant)
+  settle_size(fit, size, control)
+}
+
+#' @rdname kernel_takes
+#' @export
+kernel_takes.formula <- function(formula, data, ..., basis = c("kobl", "kgs", "kpca")) {
+  parts <- formula_data(formula, data)
+  # a basis that was made from a formula wants the variables, not the terms made of them
+  x <- if (inherits(basis, "kernel_basis") && !is.null(basis$input$terms)) data else parts$x
+  fit <- kernel_takes.default(x, parts$y, ..., basis = basis)
+  if (!inherits(basis, "kernel_basis")) fit$basis$input$terms <- parts$terms
+  fit
+}
+
+# ---- arguments -------------------------------------------------------------------
+
+takes_bases <- c("kobl", "kgs", "kpca")
+
+takes_method <- function(basis) {
+  if (is.null(basis)) return("kgs")
+  if (inherits(basis, "kernel_basis")) return(validate_basis(basis, "basis")$method)
+  if (identical(basis, takes_bases)) return("kobl")
+  check_choice(basis, "basis", union(takes_bases, basis_methods))
+}
+
+engine_method <- function(method) if (method == "kpca") "cholesky" else method
+
+check_takes_size <- function(size) {
+  if (is.null(size) || identical(size, "loo")) return(size)
+  if (!is.numeric(size)) must_be("size", "NULL, \"loo\" or a single whole number at least 1", size)
+  check_whole(size, "size", min = 1, infinite = TRUE)
+}
+
+# Whatever the basis, a threshold that is none is an error.
+check_threshold <- function(threshold) threshold_values(check_function(threshold, "threshold"), 1, 1)
+
+# ---- stage one: coordinates --------------------------------------------------------
+
+# Both return basis, coordinates z of the training rows (identical rows have identical ones),
+# labels, rotation, cost and bound.
+learned_coordinates <- function(data, kernel, method, control) {
+  unlimited <- !is.null(control$size)
+  if (!unlimited) control$size <- min(data$n, 1000)
+  fit <- basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
+  if (!unlimited && fit$basis$stop == "size" && control$size < data$n) {
+    inform("The basis stopped at 1000 rows; give `basis_size` (or `basis_size = Inf`) for more.")
+  }
+  z <- copy_rows(fit$factor, data$x)
+  rotation <- if (method == "kpca") principal_directions(z)
+  list(
+    basis = fit$basis, z = if (is.null(rotation)) z else rotate(z, rotation), y = data$y,
+    rotation = rotation, cost = last_cost(fit$basis), bound = theorem_bound(fit$basis, control$threshold)
+  )
+}
+
+given_coordinates <- function(basis, x, y, na_action, threads) {
+  na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
+  new <- basis_values(basis, x, threads)
+  check_response_length(y, length(new$complete))
+  good <- new$complete & !is.na(y)
+  if (!all(good)) {
+    if (na_action == "fail") {
+      abort("missing_values", sum(!good), " of ", length(good), " rows of `x` and `y` have missing values. ",
+            "Remove them, or use `na_action = \"omit\"`.")
+    }
+    inform(sum(!good), " of ", length(good), " rows with missing values omitted.")
+  }
+  k <- new$k[good[new$complete], , drop = FALSE]
+  if (!nrow(k)) abort("data", "`x` has no rows without missing values.")
+  list(basis = basis, z = copy_rows(orthonormal(basis, k), k), y = y[good], rotation = NULL, cost = last_cost(basis), bound = NA_real_)
+}
+
+# (Centred) kernel values k of complete new rows against the basis, and which are complete.
+basis_values <- function(basis, newdata, threads) {
+  if (is.null(basis$kernel)) new_cross_gram(basis, newdata, NULL, "kernel")
+  else new_kernel_values(basis, newdata, "kernel", threads)
+}
+
+last_cost <- function(basis) basis$path$cost[nrow(basis$path)]
+
+# Theorem 1: E(M) < r11 threshold(dim / n), when it was the threshold that ended the basis.
+theorem_bound <- function(basis, threshold) {
+  if (basis$method != "kobl" || basis$stop != "threshold") return(NA_real_)
+  L <- length(basis$index)
+  sqrt(basis$path$pivot[1L]) * threshold_values(threshold, L, basis$n)[L + 1L]
+}
+
+# For each row of m the number of the first row identical to it: the arithmetic of a BLAS may
+# round equal rows differently, and a tie of neighbours must stay one.
+first_copies <- function(m) {
+  n <- nrow(m)
+  if (n < 2L) return(seq_len(n))
+  sorted <- do.call(order, lapply(seq_len(ncol(m)), function(j) m[, j]))
+  new <- rowSums(m[sorted[-1L], , drop = FALSE] != m[sorted[-n], , drop = FALSE]) > 0
+  group <- cumsum(c(TRUE, new))
+  first <- integer(n)
+  first[sorted] <- sorted[!duplicated(group)][group]
+  first
+}
+
+# Coordinates z of the rows of m, the same for rows that are the same.
+copy_rows <- function(z, m) {
+  first <- first_copies(m)
+  copies <- which(first != seq_along(first))
+  if (length(copies)) z[copies, ] <- z[first[copies], ]
+  rownames(z) <- rownames(m)
+  z
+}
+
+# Kernel principal directions in coordinates z; those without variance are dropped. Signs: the
+# largest absolute score is positive.
+principal_directions <- function(z) {
+  center <- colMeans(z)
+  centred <- z - rep(center, each = nrow(z))
+  parts <- eigen(crossprod(centred), symmetric = TRUE)
+  good <- parts$values > nrow(z) * .Machine$double.eps * max(parts$values, 0)
+  if (!any(good)) abort("data", "All rows are identical in the kernel space: there is no direction to choose.")
+  vectors <- parts$vectors[, good, drop = FALSE]
+  scores <- centred %*% vectors
+  signs <- apply(scores, 2L, function(s) if (s[which.max(abs(s))] < 0) -1 else 1)
+  list(center = center, vectors = vectors * rep(signs, each = nrow(vectors)))
+}
+
+rotate <- function(z, rotation, columns = seq_len(ncol(rotation$vectors))) {
+  out <- (z - rep(rotation$center, each = nrow(z))) %*% rotation$vectors[, columns, drop = FALSE]
+  rownames(out) <- rownames(z)
+  out
+}
+
+# ---- stage two: weights ------------------------------------------------------------
+
+weigh_directions <- function(z, y, select, variant, control) {
+  if (select == "relief") return(relief(z, y, control))
+  run <- ensemble_path(z, y, if (variant == "printed") 1L else 0L, NULL, control)
+  gamma <- log_odds(run$error, nrow(z))
+  if (variant == "corrected") gamma <- pmax(gamma, 0)
+  takes_path(run, gamma, ncol(z))
+}
+
+# log((1 - e) / e), an error of 0 or 1 counted as half a row.
+log_odds <- function(error, n) {
+  error <- pmin(pmax(error, 1 / (2 * n)), 1 - 1 / (2 * n))
+  log((1 - error) / error)
+}
+
+# how: 0 forward selection, 1 as printed, 2 the errors along `order`.
+ensemble_path <- function(z, y, how, order, control) {
+  .Call(ffi_kffs, z, as.integer(y), how, order, control$threads, control$verbose)
+}
+
+relief <- function(z, y, control) {
+  n <- nrow(z)
+  near <- .Call(ffi_hits_misses, z, as.integer(y), colMeans(z), control$threads)
+  rows <- which(!is.na(near[seq_len(n)]))
+  margin <- numeric(ncol(z))
+  if (length(rows)) {
+    at <- z[rows, , drop = FALSE]
+    margin <- colMeans(abs(at - z[near[n + rows], , drop = FALSE]) - abs(at - z[near[rows], , drop = FALSE]))
+  }
+  run <- ensemble_path(z, y, 2L, order(-margin), control)
+  gamma <- pmax(margin, 0)
+  if (any(gamma > 0)) gamma <- gamma / sqrt(sum(gamma^2))
+  takes_path(run, gamma[run$order], ncol(z))
+}
+
+# A direction picked more than once (printed variant) has the sum of its gammas.
+takes_path <- function(run, gamma, d) {
+  path <- data.frame(size = seq_along(gamma), direction = run$order, gamma = gamma, error = run$error)
+  sums <- rowsum(gamma, run$order)
+  weights <- numeric(d)
+  weights[as.integer(rownames(sums))] <- pmax(sums, 0)
+  order <- unique(run$order)
+  list(path = path, weights = weights, directions = order[weights[order] > 0])
+}
+
+# ---- the model ---------------------------------------------------------------------
+
+new_takes <- function(stage, chosen, method, select, variant) {
+  if (!length(chosen$directions)) {
+    warn("no_direction", "No direction of the basis tells the classes apart: predictions will be the largest class. ",
+         "Try another kernel or width.")
+  }
+  structure(class = "kernel_takes", list(
+    weights = chosen$weights, basis = stage$basis, path = chosen$path, directions = chosen$directions,
+    scores = weigh(stage$z[, chosen$directions, drop = FALSE], chosen$weights, chosen$directions),
+    y = stage$y, size = length(chosen$directions), cost = stage$cost, bound = stage$bound,
+    rotation = stage$rotation, method = method, select = select, variant = variant, n = nrow(stage$z)
+  ))
+}
+
+# Columns of z belong to `directions`.
+weigh <- function(z, weights, directions) {
+  out <- z * rep(weights[directions], each = nrow(z))
+  colnames(out) <- if (length(directions)) paste0("w", directions)
+  out
+}
+
+settle_size <- function(fit, size, control) {
+  if (is.null(size) || !fit$size) return(fit)
+  if (identical(size, "loo")) {
+    error <- nested_errors(fit, NULL, NULL, control) / fit$n
+    fit$path$loo <- NA_real_
+    fit$path$loo[match(fit$directions, fit$path$direction)] <- error
+    return(keep_directions(fit, which.min(error)))
+  }
+  if (size > fit$size && is.finite(size)) {
+    inform("`size` = ", format(size), " is more than the ", fit$size, " directions of positive weight: ", fit$size, " are used.")
+  }
+  keep_directions(fit, size)
+}
+
+keep_directions <- function(fit, n) {
+  if (n >= fit$size) return(fit)
+  kept <- seq_len(n)
+  fit$weights[fit$directions[-kept]] <- 0
+  fit$directions <- fit$directions[kept]
+  fit$scores <- fit$scores[, kept, drop = FALSE]
+  fit$size <- as.integer(n)
+  fit
+}
+
+# How many rows the nearest-neighbour rule gets wrong in the first 1, 2, ... directions: of
+# weighted scores with labels, or, without any, of the training rows, each left out in turn.
+nested_errors <- function(fit, scores, y, control) {
+  sorted <- order(fit$y)
+  .Call(ffi_nested_errors, scores, if (!is.null(scores)) as.integer(factor(y, levels(fit$y))),
+        fit$scores[sorted, , drop = FALSE], as.integer(fit$y)[sorted], sorted, control$threads, control$verbose)
+}
+
+# A model may come from a file: nothing inconsistent may reach the arithmetic.
+validate_takes <- function(fit, arg = "object") {
+  validate_basis(fit$basis, arg)
+  L <- length(fit$basis$index)
+  turn <- fit$rotation
+  turned <- is.null(turn) || (is.list(turn) && is_double_matrix(turn$vectors) && nrow(turn$vectors) == L &&
+    is.double(turn$center) && length(turn$center) == L && all_finite(turn$center))
+  good <- turned && is.double(fit$weights) && all_finite(fit$weights) && all(fit$weights >= 0) &&
+    length(fit$weights) == (if (is.null(turn)) L else ncol(turn$vectors)) &&
+    is.integer(fit$directions) && setequal(fit$directions, which(fit$weights > 0)) && !anyDuplicated(fit$directions) &&
+    is_double_matrix(fit$scores) && ncol(fit$scores) == length(fit$directions) &&
+    is.factor(fit$y) && nlevels(fit$y) > 0L && length(fit$y) == nrow(fit$scores) && nrow(fit$scores) > 0L &&
+    !anyNA(fit$y) && is.data.frame(fit$path)
+  if (!isTRUE(good)) fail_damaged(arg)
+  fit
+}
+
+is_double_matrix <- function(m) is.matrix(m) && is.double(m) && all_finite(m)
+
+# ---- prediction --------------------------------------------------------------------
+
+#' Predict by directions that discriminate
+#'
+#' @param object a [kernel_takes()] model.
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name).
+#' @param type `"class"`: the label of the nearest training row in the weighted directions, ties
+#'   to the lowest row; `"scores"`: the weighted coordinates.
+#' @param threads number of threads.
+#' @param ... nothing else is accepted.
+#' @returns A factor with a label per row of `newdata`, or a matrix with a column per direction
+#'   kept (best first). Rows with missing values give NA.
+#' @examples
+#' odd <- seq(1, 150, by = 2)
+#' fit <- kernel_takes(Species ~ ., iris[odd, ])
+#' table(predict(fit, iris[-odd, ]), iris$Species[-odd])
+#' head(predict(fit, iris[-odd, ], type = "scores")[, 1:2])
+#' @family models
+#' @export
+predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
+                                 threads = getOption("kernelect.threads", 1L), ...) {
+  check_dots(...)
+  type <- check_choice(type, "type", c("class", "scores"))
+  if (missing(newdata)) abort("argument", "`newdata` is missing: a training row would be its own nearest neighbour.")
+  threads <- check_threads(threads)
+  validate_takes(object)
+  new <- takes_scores(object, newdata, threads)
+  if (type == "scores") return(fill_rows(new$scores, new$complete))
+  fill_rows(nearest_class(object, new$scores, threads), new$complete)
+}
+
+# Weighted scores of the complete new rows; only basis rows that matter are evaluated.
+takes_scores <- function(fit, newdata, threads) {
+  kept <- fit$directions
+  basis <- if (is.null(fit$rotation)) head(fit$basis, max(kept, 1L)) else fit$basis
+  new <- basis_values(basis, newdata, threads)
+  z <- orthonormal(basis, new$k)
+  z <- if (is.null(fit$rotation)) z[, kept, drop = FALSE] else rotate(z, fit$rotation, kept)
+  list(scores = weigh(z, fit$weights, kept), complete = new$complete)
+}
+
+nearest_class <- function(fit, scores, threads) {
+  if (!ncol(scores)) {
+    largest <- which.max(tabulate(fit$y, nlevels(fit$y)))
+    return(factor(rep(levels(fit$y)[largest], nrow(scores)), levels(fit$y)))
+  }
+  fit$y[.Call(ffi_nearest, unname(scores), unname(fit$scores), unname(colMeans(fit$scores)), threads)]
+}
+
+# ---- methods -----------------------------------------------------------------------
+
+#' @export
+head.kernel_takes <- function(x, n = 6L, ...) {
+  check_dots(...)
+  validate_takes(x, "x")
+  keep_directions(x, check_whole(n, "n", min = 1))
+}
+
+#' @export
+coef.kernel_takes <- function(object, ...) {
+  check_dots(...)
+  object$weights
+}
+
+#' @importFrom stats nobs
+#' @export
+nobs.kernel_takes <- function(object, ...) {
+  check_dots(...)
+  object$n
+}
+
+#' @importFrom stats coef
+NULL
+
+#' @export
+print.kernel_takes <- function(x, ...) {
+  d <- length(x$weights)
+  cat("<kernel_takes> ", x$size, " of ", d, " directions kept, ", x$n, " rows, ", nlevels(x$y), " classes\n", sep = "")
+  cat("kernel:     ", if (is.null(x$basis$kernel)) "given Gram matrix" else kernel_label(x$basis$kernel), "\n", sep = "")
+  cat("basis:      ", x$method, ", ", length(x$basis$index), " rows, E(M) = ", format(x$cost, digits = 4), "\n", sep = "")
+  cat("weights by: ", x$select, if (x$select == "kffs" && x$variant == "printed") ", as printed", "\n", sep = "")
+  if (x$size) {
+    shown <- head(x$directions, 6L)
+    cat("best:       ", paste0(shown, " (", format(x$weights[shown], digits = 3, trim = TRUE), ")", collapse = ", "),
+        if (x$size > 6L) ", ...", "\n", sep = "")
+  }
+  cat("error:      ", takes_error_words(x), "\n", sep = "")
+  invisible(x)
+}
+
+takes_error_words <- function(fit) {
+  at <- if (fit$size) match(fit$directions[fit$size], fit$path$direction) else nrow(fit$path)
+  loo <- fit$path$loo[at]
+  paste0(
+    sprintf("%.3g %% of the training rows by vote", 100 * fit$path$error[at]),
+    if (length(loo) && !is.na(loo)) sprintf(", %.3g %% by nearest neighbour leaving one out", 100 * loo)
+  )
+}
+
+# The last error of the path that the directions kept have reached.
+takes_finding <- function(fit) {
+  at <- if (fit$size) match(fit$directions[fit$size], fit$path$direction) else nrow(fit$path)
+  loo <- fit$path$loo[at]
+  if (length(loo) && !is.na(loo)) sprintf("1-NN errs on %.3g %% (leave one out)", 100 * loo)
+  else sprintf("their vote errs on %.3g %%", 100 * fit$path$error[at])
+}
+
+#' @export
+summary.kernel_takes <- function(object, ...) {
+  check_dots(...)
+  path <- object$path[object$path$gamma > 0, ]
+  at <- unique(round(exp(seq(0, log(max(nrow(path), 1L)), length.out = 8))))
+  structure(class = "summary.kernel_takes", list(
+    model = object, cost = object$cost, bound = object$bound, dim = length(object$weights),
+    positive = object$size, path = path[at[at <= nrow(path)], ]
+  ))
+}
+
+#' @export
+print.summary.kernel_takes <- function(x, ...) {
+  print(x$model)
+  cat("reconstruction cost E(M) = ", format(x$cost, digits = 4), " with ", x$dim, " directions; ", sep = "")
+  if (is.na(x$bound)) cat("Theorem 1 does not apply (basis stopped by ", x$model$basis$stop, ")\n", sep = "")
+  else cat("Theorem 1's bound: ", format(x$bound, digits = 4), "\n", sep = "")
+  print(x$path, row.names = FALSE, digits = 4)
+  invisible(x)
+}
+
+#' Plot directions that discriminate
+#'
+#' `"weights"` answers how many directions are needed: their weights in the order of selection
+#' (grey where not kept) with the training error of the ensemble so far, and the leave-one-out
+#' error where there is one. `"scores"` answers how well the best two directions separate the
+#' classes.
+#' @param x a [kernel_takes()] model.
+#' @param type `"weights"` or `"scores"`.
+#' @param ... graphical parameters for [plot()].
+#' @returns What is plotted, invisibly: the path, or the first two columns of the scores with the
+#'   labels, as a data frame.
+#' @examples
+#' fit <- kernel_takes(Species ~ ., iris)
+#' plot(fit)
+#' plot(fit, "scores")
+#' @family models
+#' @export
+plot.kernel_takes <- function(x, type = c("weights", "scores"), ...) {
+  type <- check_choice(type, "type", c("weights", "scores"))
+  validate_takes(x, "x")
+  if (type == "weights") plot_takes_weights(x, ...) else plot_takes_scores(x, ...)
+}
+
+plot_takes_weights <- function(x, ...) {
+  path <- x$path
+  kept <- path$direction %in% x$directions
+  top <- max(path$gamma, 0)
+  if (top == 0) top <- 1
+  local_par(mar = c(4.1, 4.1, 2.6, 4.1))
+  draw(graphics::plot, list(
+    x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
+    col = ifelse(kept, palette_classes[6L], "grey80"), ylim = c(min(path$gamma, 0), top),
+    xlab = "directions, in order of selection", ylab = expression("weight " * gamma),
+    main = paste0(x$size, " of ", length(x$weights), " directions kept: ", takes_finding(x))
+  ), ...)
+  curves <- cbind(path$error, path$loo)
+  right <- max(curves, 0.01, na.rm = TRUE)
+  for (i in seq_len(ncol(curves))) {
+    seen <- !is.na(curves[, i])
+    graphics::lines(path$size[seen], curves[seen, i] / right * top, type = "o", pch = 15 + i, cex = 0.5,
+                    col = palette_classes[c(2L, 8L)[i]])
+  }
+  at <- pretty(c(0, right), 5L)
+  graphics::axis(4, at = at / right * top, labels = 100 * at)
+  graphics::mtext("error in %", 4, line = 2.4, las = 0, cex = graphics::par("cex"))
+  graphics::legend("topright", c("vote, training rows", "1-NN, leave one out")[seq_len(ncol(curves))],
+                   col = palette_classes[c(2L, 8L)], pch = 16:17, lty = 1, bg = "white", box.col = NA, cex = 0.9, inset = 0.01)
+  invisible(path)
+}
+
+plot_takes_scores <- function(x, ...) {
+  if (!x$size) abort("argument", "`x` has no direction of positive weight: there are no scores to plot.")
+  one <- x$size == 1L
+  points <- data.frame(x$scores[, seq_len(min(x$size, 2L)), drop = FALSE], y = x$y)
+  colours <- class_colours(nlevels(x$y))
+  rows <- evenly_spaced(x$n, 2000L)
+  few <- keep_directions(x, 2L)
+  few[c("scores", "y")] <- list(few$scores[rows, , drop = FALSE], x$y[rows])
+  error <- rev(nested_errors(few, NULL, NULL, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
+  local_par()
+  draw(graphics::plot, list(
+    x = points[[1L]], y = if (one) jitter_rows(x$y) else points[[2L]],
+    col = colours[as.integer(x$y)], pch = (as.integer(x$y) - 1L) %% 14L + 1L, cex = 0.8,
+    xlab = paste("direction", x$directions[1L]), ylab = if (one) "" else paste("direction", x$directions[2L]),
+    yaxt = if (one) "n" else "s",
+    main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)", if (one) "direction" else "two directions", 100 * error)
+  ), ...)
+  if (one) graphics::axis(2, seq_along(levels(x$y)), levels(x$y))
+  graphics::legend("topright", levels(x$y), col = colours, pch = (seq_along(levels(x$y)) - 1L) %% 14L + 1L,
+                   bg = "white", box.col = NA, cex = 0.9, inset = 0.01)
+  invisible(points)
+}
+
+# Classes as heights, spread so that points do not cover each other, without random numbers.
+jitter_rows <- function(y) as.integer(y) + 0.3 * ((seq_along(y) * 0.618034) %% 1 - 0.5)

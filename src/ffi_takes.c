@@ -1,0 +1,137 @@
+#include "ffi.h"
+
+/* Class labels 1 ... as 0 ..., one per row, and the number of classes. */
+static int *unpack_labels(SEXP label, size_t n, size_t *classes)
+{
+  ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");
+  int *out = (int *)R_alloc(n + 1, sizeof(int)), most = 0;
+  for (size_t j = 0; j < n; j++) {
+    ffi_assert(INTEGER(label)[j] >= 1, "labels");
+    out[j] = INTEGER(label)[j] - 1;
+    most = out[j] >= most ? out[j] + 1 : most;
+  }
+  *classes = (size_t)most;
+  return out;
+}
+
+static SEXP row_numbers(const size_t *row, size_t count, size_t none)
+{
+  SEXP out = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)count));
+  for (size_t i = 0; i < count; i++)
+    INTEGER(out)[i] = row[i] == none ? NA_INTEGER : (int)row[i] + 1;
+  UNPROTECT(1);
+  return out;
+}
+
+static ke_ensemble lend_ensemble(const ke_votes *v)
+{
+  const size_t sets = v->classes * v->words;
+  ke_ensemble e = {v, KE_FORWARD, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  e.count = (int *)R_alloc(v->n * v->classes, sizeof(int));
+  e.half = (uint64_t *)R_alloc(sets, sizeof(uint64_t));
+  e.whole = (uint64_t *)R_alloc(sets, sizeof(uint64_t));
+  e.weight = (double *)R_alloc(v->n, sizeof(double));
+  e.used = (unsigned char *)R_alloc(v->d, 1);
+  return e;
+}
+
+/* list(order, error): how 0 forward, 1 as printed, 2 along `order`. */
+SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP threads, SEXP verbose)
+{
+  const ke_env env = ffi_env_progress(threads, verbose);
+  ke_votes v = {0, 0, 0, 0, NULL, NULL};
+  const double *values = ffi_matrix(z, &v.n, &v.d, "z");
+  v.words = ke_words(v.n);
+  v.label = unpack_labels(label, v.n, &v.classes);
+  ffi_assert(v.n > 0 && v.d > 0 && v.classes > 0, "z");
+  v.bits = (uint64_t *)R_alloc(v.d * v.classes * v.words, sizeof(uint64_t));
+  double *work = (double *)R_alloc(2 * v.classes, sizeof(double));
+  ke_weak_votes(values, &v, work, &env);
+
+  ke_ensemble e = lend_ensemble(&v);
+  e.how = (ke_selection)Rf_asInteger(how);
+  size_t given = v.d;
+  e.order = e.how == KE_GIVEN ? ffi_index(order, v.d, &given)
+                              : (size_t *)R_alloc(v.d, sizeof(size_t));
+  ffi_assert(given == v.d, "order");
+  const char *names[] = {"order", "error", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)v.d));
+  e.error = REAL(VECTOR_ELT(out, 1));
+  ke_kffs(&e, &env);
+  SET_VECTOR_ELT(out, 0, row_numbers(e.order, v.d, v.d));
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP find_nearest(const ke_rows *queries, const ke_rows *rows, const int *label,
+                         const ke_env *env)
+{
+  const size_t count = label ? 2 * queries->n : queries->n;
+  ke_nearest p = {queries, rows, label, label != NULL, NULL, NULL};
+  p.distance = (double *)R_alloc(count + 1, sizeof(double));
+  p.nearest = (size_t *)R_alloc(count + 1, sizeof(size_t));
+  double *work = (double *)R_alloc((size_t)env->threads * KE_TILE * KE_TILE, sizeof(double));
+  ke_find_nearest(&p, work, env);
+  return row_numbers(p.nearest, count, rows->n);
+}
+
+/* For each row of x the number of the nearest row of z. */
+SEXP ffi_nearest(SEXP x, SEXP z, SEXP shift, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  const ke_rows queries = ffi_rows(x, shift, R_NilValue), rows = ffi_rows(z, shift, R_NilValue);
+  ffi_assert(queries.d == rows.d && rows.n > 0, "columns of x and z");
+  return find_nearest(&queries, &rows, NULL, &env);
+}
+
+/* For each row the nearest other row of its class, then for each that of another class. */
+SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  const ke_rows rows = ffi_rows(z, shift, R_NilValue);
+  size_t classes;
+  return find_nearest(&rows, &rows, unpack_labels(label, rows.n, &classes), &env);
+}
+
+/* start[k]: first row of class k among sorted labels (asserted). */
+static size_t *class_starts(const int *label, size_t n, size_t classes)
+{
+  size_t *start = (size_t *)R_alloc(classes + 1, sizeof(size_t));
+  size_t k = 0;
+  for (size_t j = 0; j < n; j++) {
+    ffi_assert(j == 0 || label[j] >= label[j - 1], "sorted labels");
+    while (k <= (size_t)label[j])
+      start[k++] = j;
+  }
+  while (k <= classes)
+    start[k++] = n;
+  return start;
+}
+
+/* Misclassified rows of `queries` for 1, 2, ... columns; queries NULL: leave one out. */
+SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SEXP number,
+                       SEXP threads, SEXP verbose)
+{
+  const ke_env env = ffi_env_progress(threads, verbose);
+  ke_nested p = {0};
+  size_t classes, asked, count, d;
+  p.rows = ffi_matrix(rows, &p.n, &p.d, "rows");
+  const int *sorted = unpack_labels(label, p.n, &classes);
+  p.self = queries == R_NilValue;
+  p.queries = p.self ? p.rows : ffi_matrix(queries, &p.m, &d, "queries");
+  p.m = p.self ? p.n : p.m;
+  ffi_assert(p.self || d == p.d, "columns of queries and rows");
+  p.query_label = p.self ? sorted : unpack_labels(query_label, p.m, &asked);
+  p.start = class_starts(sorted, p.n, p.self || asked < classes ? classes : asked);
+  p.number = ffi_index(number, p.n, &count);
+  ffi_assert(count == p.n, "row numbers");
+  double *distance = (double *)R_alloc(KE_QUERIES * p.n + 1, sizeof(double));
+  size_t *errors = (size_t *)R_alloc(p.d + 1, sizeof(size_t));
+  ke_nested_errors(&p, distance, errors, &env);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)p.d));
+  for (size_t t = 0; t < p.d; t++)
+    REAL(out)[t] = (double)errors[t];
+  UNPROTECT(1);
+  return out;
+}

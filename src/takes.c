@@ -1,0 +1,447 @@
+/* Which directions of the kernel space discriminate (Xu, Shen, Ping and Zhao 2011, TAKES).
+ *
+ * Weak learners: direction z of n coordinates votes, row by row, for the class whose indicator
+ * has the largest least-squares fit p_k + b_k (z - mean), b_k = cov(z, 1_k) / var(z).
+ *
+ * KFFS: the ensemble adds one vote a round; the class with most votes wins, and a tie with the
+ * true class is half an error. For each class k the rows that would err, or err by half, if the
+ * next vote went to k are two bit sets (n bits each); a candidate's error is then a count of
+ * common bits with its own votes, n K / 64 words, so all rounds cost O(d^2 n K / 64) and nothing
+ * is refitted.
+ *
+ * Nearest neighbours: tiles of inner products give squared distances good to rounding; every
+ * row that could be nearest within that rounding is measured again, coordinate by coordinate,
+ * so the answer is that of the plain loop, ties to the lowest row.
+ *
+ * Nested sizes: adding a direction adds (s_i - s_j)^2 to all distances of a few query rows:
+ * O(m n d) in all, memory KE_QUERIES n. */
+#include "kernelect.h"
+#include "simd.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- votes ------------------------------------------------------------------------ */
+
+#define LANES 4 /* words taken at a time */
+
+size_t ke_words(size_t n)
+{
+  return (n + 64 * LANES - 1) / (64 * LANES) * LANES;
+}
+
+static uint64_t *votes_of(const ke_votes *v, size_t direction, size_t class)
+{
+  return v->bits + (direction * v->classes + class) * v->words;
+}
+
+/* fit = p_k + slope_k (z - mean): intercepts and slopes of the indicators, returned in `fit`. */
+static void fit_learner(const double *z, const ke_votes *v, double *share, double *slope)
+{
+  const size_t n = v->n, classes = v->classes;
+  double mean = 0.0, spread = 0.0;
+  for (size_t j = 0; j < n; j++)
+    mean += z[j];
+  mean /= (double)n;
+  memset(share, 0, classes * sizeof(double));
+  memset(slope, 0, classes * sizeof(double));
+  for (size_t j = 0; j < n; j++) {
+    const double centred = z[j] - mean;
+    share[v->label[j]] += 1.0 / (double)n;
+    slope[v->label[j]] += centred;
+    spread += centred * centred;
+  }
+  for (size_t k = 0; k < classes; k++) {
+    slope[k] = spread > 0.0 ? slope[k] / spread : 0.0;
+    share[k] -= slope[k] * mean;
+  }
+}
+
+static size_t vote(double z, const double *share, const double *slope, size_t classes)
+{
+  size_t best = 0;
+  double highest = share[0] + slope[0] * z;
+  for (size_t k = 1; k < classes; k++) {
+    const double fit = share[k] + slope[k] * z;
+    if (fit > highest) {
+      highest = fit;
+      best = k;
+    }
+  }
+  return best;
+}
+
+void ke_weak_votes(const double *z, ke_votes *v, double *work, const ke_env *env)
+{
+  double *share = work, *slope = work + v->classes;
+  memset(v->bits, 0, v->d * v->classes * v->words * sizeof(uint64_t));
+  for (size_t i = 0; i < v->d; i++) {
+    if (i % 16 == 0)
+      ke_check(env);
+    const double *column = z + i * v->n;
+    fit_learner(column, v, share, slope);
+    for (size_t j = 0; j < v->n; j++) {
+      const size_t k = vote(column[j], share, slope, v->classes);
+      votes_of(v, i, k)[j / 64] |= (uint64_t)1 << (j % 64);
+    }
+  }
+}
+
+/* ---- forward selection -------------------------------------------------------------- */
+
+/* 2 for an error, 1 for a tie with the true class. */
+static int loss(int own, int others)
+{
+  return (own < others) + (own <= others);
+}
+
+/* Most votes that a class other than the true one has. */
+static int rival(const ke_ensemble *e, size_t j)
+{
+  const int *count = e->count + j * e->votes->classes;
+  int most = 0;
+  for (size_t k = 0; k < e->votes->classes; k++)
+    if (k != (size_t)e->votes->label[j] && count[k] > most)
+      most = count[k];
+  return most;
+}
+
+/* Bit sets of the rows that err by half and wholly if the next vote goes to class k. */
+static void foresee(ke_ensemble *e)
+{
+  const ke_votes *v = e->votes;
+  const size_t bytes = v->classes * v->words * sizeof(uint64_t);
+  memset(e->half, 0, bytes);
+  memset(e->whole, 0, bytes);
+  for (size_t j = 0; j < v->n; j++) {
+    const int *count = e->count + j * v->classes;
+    const size_t truth = (size_t)v->label[j];
+    const int most = rival(e, j);
+    for (size_t k = 0; k < v->classes; k++) {
+      const int next = k != truth && count[k] + 1 > most ? count[k] + 1 : most;
+      const int lost = loss(count[truth] + (k == truth), next);
+      uint64_t *set = lost == 2 ? e->whole : e->half;
+      if (lost)
+        set[k * v->words + j / 64] |= (uint64_t)1 << (j % 64);
+    }
+  }
+}
+
+typedef uint64_t u4 __attribute__((vector_size(32)));
+typedef uint64_t u4_loose __attribute__((vector_size(32), aligned(8), may_alias));
+#define LOAD_WORDS(p) ((u4)(*(const u4_loose *)(p)))
+
+#define ODD 0x5555555555555555u
+#define PAIRS 0x3333333333333333u
+#define NIBBLES 0x0f0f0f0f0f0f0f0fu
+#define BYTES 0x00ff00ff00ff00ffu
+#define HOLDS 4096 /* words until lanes of 16 bits could run over */
+
+/* Bits counted within each group of four. */
+INLINE void count_nibbles(u4 *x)
+{
+  *x -= (*x >> 1) & ODD;
+  *x = (*x & PAIRS) + ((*x >> 2) & PAIRS);
+}
+
+/* total += bits in votes & half, plus twice those in votes & whole */
+INLINE void add_loss_body(const uint64_t *votes, const uint64_t *half, const uint64_t *whole,
+                          size_t words, size_t *total)
+{
+  for (size_t w0 = 0; w0 < words; w0 += HOLDS) {
+    const size_t end = words - w0 < HOLDS ? words : w0 + HOLDS;
+    u4 lanes = {0};
+    for (size_t w = w0; w < end; w += LANES) {
+      u4 one = LOAD_WORDS(votes + w) & LOAD_WORDS(half + w);
+      u4 two = LOAD_WORDS(votes + w) & LOAD_WORDS(whole + w);
+      count_nibbles(&one);
+      count_nibbles(&two);
+      one += two + two;
+      one = (one & NIBBLES) + ((one >> 4) & NIBBLES);
+      lanes += (one & BYTES) + ((one >> 8) & BYTES);
+    }
+    for (int lane = 0; lane < LANES; lane++)
+      for (int shift = 0; shift < 64; shift += 16)
+        *total += (lanes[lane] >> shift) & 0xffff;
+  }
+}
+
+DEFINE_DISPATCHED(static, add_loss,
+                  (const uint64_t *votes, const uint64_t *half, const uint64_t *whole,
+                   size_t words, size_t *total),
+                  (votes, half, whole, words, total))
+
+/* Share of rows that err once `direction` has voted too. */
+static double plain_error(const ke_ensemble *e, size_t direction)
+{
+  const ke_votes *v = e->votes;
+  size_t lost = 0;
+  for (size_t k = 0; k < v->classes; k++)
+    add_loss(votes_of(v, direction, k), e->half + k * v->words, e->whole + k * v->words,
+             v->words, &lost);
+  return (double)lost / (2.0 * (double)v->n);
+}
+
+static double sum_weights(const double *weight, uint64_t set, size_t first)
+{
+  double sum = 0.0;
+  for (size_t j = first; set; set >>= 1, j++)
+    if (set & 1)
+      sum += weight[j];
+  return sum;
+}
+
+/* The printed rule: weighted, and a tie is not a correct classification. */
+static double weighted_error(const ke_ensemble *e, size_t direction)
+{
+  const ke_votes *v = e->votes;
+  double lost = 0.0;
+  for (size_t w = 0; w < v->words; w++) {
+    uint64_t wrong = 0;
+    for (size_t k = 0; k < v->classes; k++) {
+      const size_t at = k * v->words + w;
+      wrong |= votes_of(v, direction, k)[w] & (e->half[at] | e->whole[at]);
+    }
+    lost += sum_weights(e->weight, wrong, 64 * w);
+  }
+  return lost;
+}
+
+#define ROUNDING 1e-10 /* weighted errors this close are equal */
+
+/* The candidate of least error; ties go to the lowest direction. */
+static size_t best_candidate(const ke_ensemble *e, double *error, const ke_env *env)
+{
+  const size_t d = e->votes->d;
+  const int weighted = e->how == KE_PRINTED;
+  size_t best = d;
+  for (size_t i = 0; i < d; i++) {
+    if (i % 64 == 0)
+      ke_check(env);
+    if (e->used[i] && !weighted)
+      continue;
+    const double here = weighted ? weighted_error(e, i) : plain_error(e, i);
+    if (best == d || here < *error - (weighted ? ROUNDING : 0.0)) {
+      *error = here;
+      best = i;
+    }
+  }
+  return best;
+}
+
+static void add_vote(ke_ensemble *e, size_t direction)
+{
+  const ke_votes *v = e->votes;
+  for (size_t k = 0; k < v->classes; k++) {
+    const uint64_t *set = votes_of(v, direction, k);
+    for (size_t j = 0; j < v->n; j++)
+      e->count[j * v->classes + k] += (int)((set[j / 64] >> (j % 64)) & 1);
+  }
+  e->used[direction] = 1;
+}
+
+/* Step 14 of the printed algorithm, and step 7 of its next round. */
+static void reweigh(ke_ensemble *e, double error)
+{
+  const size_t n = e->votes->n, classes = e->votes->classes;
+  const double least = 1.0 / (2.0 * (double)n), clamped = fmin(fmax(error, least), 1.0 - least);
+  const double factor = clamped / (1.0 - clamped);
+  double total = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    const int own = e->count[j * classes + (size_t)e->votes->label[j]];
+    if (own > rival(e, j))
+      e->weight[j] *= factor;
+    total += e->weight[j];
+  }
+  for (size_t j = 0; j < n; j++)
+    e->weight[j] /= total;
+}
+
+void ke_kffs(ke_ensemble *e, const ke_env *env)
+{
+  const ke_votes *v = e->votes;
+  memset(e->count, 0, v->n * v->classes * sizeof(int));
+  memset(e->used, 0, v->d);
+  if (e->how == KE_PRINTED)
+    for (size_t j = 0; j < v->n; j++)
+      e->weight[j] = 1.0 / (double)v->n;
+  for (size_t round = 0; round < v->d; round++) {
+    ke_check(env);
+    ke_progress(env, (double)round / (double)v->d);
+    foresee(e);
+    double error = 0.0;
+    if (e->how == KE_GIVEN)
+      error = plain_error(e, e->order[round]);
+    else
+      e->order[round] = best_candidate(e, &error, env);
+    if (e->how == KE_PRINTED && fabs(error - 0.5) < ROUNDING)
+      error = 0.5;
+    e->error[round] = error;
+    add_vote(e, e->order[round]);
+    if (e->how == KE_PRINTED)
+      reweigh(e, error);
+  }
+  ke_progress(env, 1.0);
+}
+
+/* ---- nearest neighbours ------------------------------------------------------------- */
+
+/* Squared distance coordinate by coordinate. */
+static double distance2(const ke_rows *a, size_t i, const ke_rows *b, size_t j)
+{
+  const size_t d = a->d;
+  const double *x = a->panel + i / KE_PANEL * KE_PANEL * d + i % KE_PANEL;
+  const double *z = b->panel + j / KE_PANEL * KE_PANEL * d + j % KE_PANEL;
+  double sum = 0.0;
+  for (size_t k = 0; k < d; k++) {
+    const double gap = x[k * KE_PANEL] - z[k * KE_PANEL];
+    sum += gap * gap;
+  }
+  return sum;
+}
+
+/* Query i against rows j0 .. j0 + k, whose inner products with it are g[0], g[ld], ... */
+static void scan(ke_nearest *p, size_t i, size_t j0, size_t k, const double *g, size_t ld)
+{
+  const double slack = ((double)p->rows->d + 8.0) * DBL_EPSILON;
+  for (size_t c = 0; c < k; c++) {
+    const size_t j = j0 + c;
+    if (p->self && i == j)
+      continue;
+    const double lengths = p->queries->norm[i] + p->rows->norm[j];
+    const size_t set = p->label && p->label[i] != p->label[j] ? i + p->queries->n : i;
+    if ((lengths - 2.0 * g[c * ld]) - slack * lengths > p->distance[set])
+      continue;
+    const double exact = distance2(p->queries, i, p->rows, j);
+    if (exact < p->distance[set]) {
+      p->distance[set] = exact;
+      p->nearest[set] = j;
+    }
+  }
+}
+
+static size_t least(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
+void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
+{
+  const size_t m = p->queries->n, n = p->rows->n, results = p->label ? 2 * m : m;
+  const size_t step = (size_t)env->threads * KE_TILE;
+  for (size_t i = 0; i < results; i++) {
+    p->distance[i] = INFINITY;
+    p->nearest[i] = n;
+  }
+  for (size_t i0 = 0; i0 < m; i0 += step)
+    for (size_t j0 = 0; j0 < n; j0 += KE_TILE) {
+      ke_check(env);
+      const size_t k = least(KE_TILE, n - j0);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
+#endif
+      for (int t = 0; t < env->threads; t++) {
+        const size_t first = i0 + (size_t)t * KE_TILE;
+        if (first >= m)
+          continue;
+        const size_t rows = least(KE_TILE, m - first);
+        double *g = work + (size_t)t * KE_TILE * KE_TILE;
+        ke_inner(p->queries, first, rows, p->rows, j0, k, g, KE_TILE);
+        for (size_t i = 0; i < rows; i++)
+          scan(p, first + i, j0, k, g + i, KE_TILE);
+      }
+    }
+}
+
+/* ---- nested sizes -------------------------------------------------------------------- */
+
+#define DIRECTIONS 16 /* taken together, so that their columns stay in the cache */
+
+INLINE void advance_v4(v4 *distance, const v4 *column, double at, v4 *low)
+{
+  const v4 gap = *column - at;
+  *distance += gap * gap;
+  *low = SELECT(*distance < *low, *distance, *low);
+}
+
+/* distance[j] += (column[j] - at)^2 for j < n; least: the lowest. The last few rows take the
+ * same way as the others, so that identical rows stay at identical distances. */
+INLINE void advance_body(double *distance, const double *column, double at, size_t n,
+                         double *lowest)
+{
+  v4 low = SPLAT(INFINITY);
+  size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    v4 sum = LOAD(distance + j), values = LOAD(column + j);
+    advance_v4(&sum, &values, at, &low);
+    STORE(distance + j, sum);
+  }
+  if (j < n) {
+    v4 sum = SPLAT(INFINITY), values = SPLAT(at);
+    memcpy(&sum, distance + j, (n - j) * sizeof(double));
+    memcpy(&values, column + j, (n - j) * sizeof(double));
+    advance_v4(&sum, &values, at, &low);
+    memcpy(distance + j, &sum, (n - j) * sizeof(double));
+  }
+  *lowest = fmin(fmin(low[0], low[1]), fmin(low[2], low[3]));
+}
+
+DEFINE_DISPATCHED(static, advance,
+                  (double *distance, const double *column, double at, size_t n, double *lowest),
+                  (distance, column, at, n, lowest))
+
+/* Whether the lowest row number at distance `low` belongs to another class. */
+static int tie_is_lost(const ke_nested *p, const double *distance, double low, size_t from,
+                       size_t to)
+{
+  size_t best = 0, lowest = (size_t)-1;
+  for (size_t j = 0; j < p->n; j++)
+    if (distance[j] == low && p->number[j] < lowest) {
+      lowest = p->number[j];
+      best = j;
+    }
+  return best < from || best >= to;
+}
+
+/* Query i: distances brought from direction t0 to t1, an error or not at each. */
+static void follow(const ke_nested *p, size_t i, size_t t0, size_t t1, double *distance,
+                   unsigned char *wrong)
+{
+  const size_t from = p->start[p->query_label[i]], to = p->start[p->query_label[i] + 1];
+  for (size_t t = t0; t < t1; t++) {
+    const double *column = p->rows + t * p->n, at = p->queries[i + t * p->m];
+    double before, own, after;
+    advance(distance, column, at, from, &before);
+    advance(distance + from, column + from, at, to - from, &own);
+    advance(distance + to, column + to, at, p->n - to, &after);
+    const double other = fmin(before, after);
+    wrong[t - t0] = other < own || (other == own && tie_is_lost(p, distance, own, from, to));
+  }
+}
+
+void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, const ke_env *env)
+{
+  unsigned char wrong[KE_QUERIES][DIRECTIONS];
+  memset(errors, 0, p->d * sizeof(size_t));
+  for (size_t i0 = 0; i0 < p->m; i0 += KE_QUERIES) {
+    const size_t count = least(KE_QUERIES, p->m - i0);
+    memset(distance, 0, count * p->n * sizeof(double));
+    if (p->self)
+      for (size_t i = 0; i < count; i++)
+        distance[i * p->n + i0 + i] = INFINITY;
+    for (size_t t0 = 0; t0 < p->d; t0 += DIRECTIONS) {
+      ke_check(env);
+      const size_t t1 = t0 + least(DIRECTIONS, p->d - t0);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
+#endif
+      for (size_t i = 0; i < count; i++)
+        follow(p, i0 + i, t0, t1, distance + i * p->n, wrong[i]);
+      for (size_t i = 0; i < count; i++)
+        for (size_t t = t0; t < t1; t++)
+          errors[t] += wrong[i][t - t0];
+    }
+    ke_progress(env, (double)(i0 + count) / (double)p->m);
+  }
+}
