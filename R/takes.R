@@ -18,8 +18,9 @@
 #' ensemble with the lowest training error e (a tie with the true class is half an error; equal
 #' errors go to the lowest direction), and get gamma = max(0, log((1 - e) / e)), e kept within
 #' \[1 / (2 n), 1 / 2\]. `variant = "printed"` is the algorithm as the paper prints it:
-#' directions may be picked again, and rows are reweighted by whether the ensemble is right,
-#' which makes its own error exactly 1/2: the weights stay at zero from the second round on.
+#' directions may be picked again (their gammas add up), ties count as errors, and rows are
+#' reweighted by whether the ensemble is right, which makes its own error exactly 1/2: from the
+#' second round on hardly any direction gains a weight.
 #' `"relief"`: gamma is the mean of |s_i - s_miss| - |s_i - s_hit| over the rows i, with the
 #' nearest row of another class and of the same class in the kernel space, negative values set to
 #' zero, scaled to length one. Rows alone in their class have no hit and are left out.

@@ -1,0 +1,416 @@
+takes_sets <- function() {
+  circles <- random_matrix(70, 3, seed = 7)
+  list(
+    iris = list(x = iris_matrix(), y = iris$Species),
+    flowers = list(x = iris_matrix(51:150), y = droplevels(iris$Species[51:150])),
+    circles = list(x = circles, y = factor(rowSums(circles^2) > 2.4))
+  )
+}
+
+coordinates <- function(fit, x) predict(fit$basis, x)
+
+# ---- stage one ---------------------------------------------------------------------------
+
+test_that("iris has 18 directions and the known reconstruction cost", {
+  fit <- kernel_takes(iris_matrix(), iris$Species, rbf_kernel("mean"), threshold = identity, scale = FALSE)
+  expect_length(fit$weights, 18)
+  expect_length(fit$basis$index, 18)
+  expect_equal(fit$cost, 0.04449178, tolerance = 1e-6)
+  expect_equal(summary(fit)$cost, fit$cost)
+})
+
+test_that("the KOBL basis is orthonormal in the kernel metric and obeys Theorem 1", {
+  for (set in takes_sets()) {
+    for (threshold in list(identity, sqrt, function(t) t^2, function(t) if (t < 0.5) t / 2 else 0.9)) {
+      fit <- kernel_takes(set$x, set$y, threshold = threshold)
+      basis <- fit$basis
+      K <- gram(basis$vectors, basis$kernel)
+      alpha <- solve(basis$cholesky)
+      expect_lt(max(abs(alpha %*% K %*% t(alpha) - diag(nrow(K)))), 1e-10)
+      expect_identical(basis$stop, "threshold")
+      expect_lt(fit$cost, fit$bound)
+      expect_equal(fit$bound, threshold(length(basis$index) / nrow(set$x)), tolerance = 1e-12)
+      expect_equal(fit$cost, mean(sqrt(predict(basis, set$x, type = "residual"))), tolerance = 1e-6)
+    }
+  }
+})
+
+test_that("on a full basis distances of scores are distances in the kernel space", {
+  x <- unique(iris_matrix())
+  y <- iris$Species[!duplicated(iris_matrix())]
+  K <- gram(scale(x), rbf_kernel(0.5))
+  wanted <- sqrt(pmax(outer(diag(K), diag(K), `+`) - 2 * K, 0))
+  for (basis in list("kgs", "kpca", NULL)) {
+    fit <- kernel_takes(x, y, rbf_kernel(0.5), basis = basis)
+    z <- coordinates(fit, x)
+    if (!is.null(fit$rotation)) z <- (z - rep(fit$rotation$center, each = nrow(z))) %*% fit$rotation$vectors
+    expect_lt(max(abs(as.matrix(dist(z)) - wanted)), 1e-8)
+  }
+})
+
+test_that("principal directions are those of the centred Gram matrix", {
+  x <- scale(iris_matrix(1:60))
+  y <- rep(c("a", "b"), 30)
+  fit <- kernel_takes(x, y, rbf_kernel(2), basis = "kpca", select = "relief", scale = FALSE)
+  centring <- diag(60) - 1 / 60
+  parts <- eigen(centring %*% gram(x, rbf_kernel(2)) %*% centring, symmetric = TRUE)
+  scores <- sweep(fit$scores, 2, fit$weights[fit$directions], "/")
+  for (i in which(fit$directions <= 6)) {
+    j <- fit$directions[i]
+    expect_equal(abs(scores[, i]), abs(parts$vectors[, j]) * sqrt(parts$values[j]), tolerance = 1e-7, ignore_attr = TRUE)
+    expect_gt(scores[which.max(abs(scores[, i])), i], 0)
+  }
+})
+
+# ---- stage two ---------------------------------------------------------------------------
+
+test_that("forward selection is that of the naive twin, two classes and three", {
+  for (set in takes_sets()) {
+    fit <- kernel_takes(set$x, set$y)
+    wanted <- reference_kffs(coordinates(fit, set$x), set$y)
+    expect_equal(fit$path, wanted, tolerance = 1e-12)
+    expect_equal(fit$weights[wanted$direction], wanted$gamma, tolerance = 1e-12)
+    expect_identical(fit$directions, wanted$direction[wanted$gamma > 0])
+    expect_identical(coef(fit), fit$weights)
+  }
+})
+
+test_that("forward selection does not depend on the order of the levels", {
+  set <- takes_sets()$circles
+  fit <- kernel_takes(set$x, set$y)
+  turned <- kernel_takes(set$x, factor(set$y, rev(levels(set$y))))
+  expect_identical(turned$path, fit$path)
+})
+
+test_that("bit sets count right across word boundaries and many classes", {
+  for (n in c(64, 65, 256, 257)) {
+    x <- random_matrix(n, 2, seed = n)
+    y <- factor(rep_len(letters[1:6], n))
+    fit <- kernel_takes(x, y, rbf_kernel(1), basis_size = 5)
+    expect_equal(fit$path, reference_kffs(coordinates(fit, x), y), tolerance = 1e-12)
+  }
+})
+
+test_that("the printed algorithm is that of its twin, and stalls", {
+  for (set in takes_sets()) {
+    fit <- kernel_takes(set$x, set$y, variant = "printed")
+    wanted <- reference_kffs_printed(coordinates(fit, set$x), set$y)
+    expect_equal(fit$path, wanted, tolerance = 1e-8)
+    # the second and third vote can at best leave the ensemble's own error, which is 1/2 now
+    expect_gt(fit$path$gamma[1], 0)
+    expect_identical(fit$path$error[2:3], c(0.5, 0.5))
+    expect_identical(fit$path$gamma[2:3], c(0, 0))
+    expect_lt(mean(fit$path$gamma != 0), 0.12)
+    expect_lte(fit$size, 2)
+  }
+  fit <- kernel_takes(iris_matrix(), iris$Species, variant = "printed")
+  expect_identical(fit$path$gamma[-1], rep(0, 22))
+  expect_identical(fit$weights[-fit$path$direction[1]], rep(0, 22))
+})
+
+test_that("Relief is that of the naive twin", {
+  for (set in takes_sets()) {
+    for (basis in c("kobl", "kgs")) {
+      fit <- kernel_takes(set$x, set$y, basis = basis, select = "relief")
+      expect_equal(fit$weights, reference_relief(coordinates(fit, set$x), set$y), tolerance = 1e-8)
+      expect_false(is.unsorted(-fit$path$gamma))
+    }
+  }
+})
+
+test_that("the training errors along a Relief path are those of the ensemble", {
+  set <- takes_sets()$flowers
+  fit <- kernel_takes(set$x, set$y, select = "relief")
+  votes <- reference_votes(coordinates(fit, set$x), set$y)[, fit$path$direction]
+  wanted <- vapply(seq_len(ncol(votes)), function(k) mean(reference_loss(votes[, 1:k, drop = FALSE], set$y)), 0)
+  expect_equal(fit$path$error, wanted)
+})
+
+test_that("a class of one row has no nearest hit and does no harm", {
+  x <- random_matrix(30, 2)
+  y <- factor(c("single", rep(c("a", "b"), length.out = 29)))
+  fit <- suppressWarnings(kernel_takes(x, y, rbf_kernel(1), select = "relief", size = "loo"))
+  expect_true(all(is.finite(fit$weights)))
+  expect_s3_class(kernel_takes(x, y), "kernel_takes")
+})
+
+# ---- nearest neighbours ------------------------------------------------------------------
+
+test_that("new rows get the class of the nearest weighted training row", {
+  for (set in takes_sets()) {
+    odd <- seq(1, nrow(set$x), by = 2)
+    for (basis in c("kobl", "kpca")) {
+      fit <- kernel_takes(set$x[odd, ], set$y[odd], basis = basis, select = "relief")
+      scores <- predict(fit, set$x[-odd, ], type = "scores")
+      expect_identical(dim(scores), c(length(set$y[-odd]), fit$size))
+      expect_identical(predict(fit, set$x[-odd, ]), reference_nearest(fit$scores, set$y[odd], scores))
+    }
+  }
+})
+
+test_that("scores are coordinates times weights, and those of the training rows are kept", {
+  fit <- kernel_takes(iris_matrix(), iris$Species, size = 5)
+  z <- coordinates(fit, iris_matrix())
+  expect_equal(fit$scores, sweep(z[, fit$directions], 2, fit$weights[fit$directions], "*"), tolerance = 1e-9, ignore_attr = TRUE)
+  expect_equal(predict(fit, iris_matrix(), type = "scores"), fit$scores, tolerance = 1e-9)
+})
+
+test_that("among identical training rows the lowest decides", {
+  x <- random_matrix(40, 3, seed = 3)
+  y <- ifelse(x[, 1] > 0, "a", "b")
+  twice <- c(2, 3, 5, 7, 11, 13)
+  for (basis in c("kobl", "kgs", "kpca")) {
+    after <- kernel_takes(rbind(x, x[twice, ]), c(y, rep("c", 6)), basis = basis)
+    expect_identical(after$scores[twice, ], after$scores[41:46, ])
+    expect_identical(as.character(predict(after, x[twice, ])), y[twice])
+    before <- kernel_takes(rbind(x[twice, ], x), c(rep("c", 6), y), basis = basis)
+    expect_identical(as.character(predict(before, x[twice, ])), rep("c", 6))
+  }
+})
+
+test_that("without selection 1-NN in an RBF space is plain 1-NN", {
+  odd <- seq(1, 150, by = 2)
+  x <- scale(unique(iris_matrix()))
+  y <- iris$Species[!duplicated(iris_matrix())]
+  fit <- kernel_takes(x[odd[odd < 149], ], y[odd[odd < 149]], rbf_kernel(1), basis = "kgs", scale = FALSE)
+  fit$weights[] <- 1
+  fit$directions <- seq_along(fit$weights)
+  fit$scores <- coordinates(fit, x[odd[odd < 149], ])
+  rest <- x[-odd[odd < 149], ]
+  # the residual outside the basis is the same for all training rows, so it decides nothing
+  expect_identical(predict(fit, rest), reference_nearest(x[odd[odd < 149], ], y[odd[odd < 149]], rest))
+})
+
+test_that("leave-one-out errors are those of the naive twin, and the best size is kept", {
+  for (set in takes_sets()) {
+    all <- kernel_takes(set$x, set$y)
+    fit <- kernel_takes(set$x, set$y, size = "loo")
+    wanted <- reference_loo(all$scores, set$y)
+    expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], wanted)
+    expect_identical(fit$size, which.min(wanted))
+    expect_equal(head(all, fit$size)[c("weights", "scores", "directions")], fit[c("weights", "scores", "directions")])
+  }
+})
+
+test_that("leave-one-out counts an identical row of another class, lowest first", {
+  x <- rbind(c(0, 0), c(0, 0), c(0, 0), c(3, 3), c(3, 3.5), c(-3, 4))
+  y <- factor(c("b", "a", "a", "b", "b", "a"))
+  fit <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", size = "loo", scale = FALSE)
+  all <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", scale = FALSE)
+  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_loo(all$scores, y))
+})
+
+test_that("errors of nested sizes agree with prediction by each of them", {
+  odd <- seq(1, 150, by = 2)
+  y <- iris$Species
+  fit <- kernel_takes(iris_matrix(odd), y[odd])
+  scores <- predict(fit, iris_matrix()[-odd, ], type = "scores")
+  errors <- nested_errors(fit, scores, y[-odd], list(threads = 1L, verbose = FALSE))
+  wanted <- vapply(seq_len(fit$size), function(k) sum(predict(head(fit, k), iris_matrix()[-odd, ]) != y[-odd]), 0)
+  expect_identical(errors, wanted)
+})
+
+test_that("threads do not change the result", {
+  set <- takes_sets()$circles
+  for (select in c("kffs", "relief")) {
+    one <- kernel_takes(set$x, set$y, select = select, size = "loo")
+    expect_identical(kernel_takes(set$x, set$y, select = select, size = "loo", threads = 2), one)
+    expect_identical(predict(one, set$x, threads = 2), predict(one, set$x))
+  }
+})
+
+# ---- size, routes, new data -----------------------------------------------------------------
+
+test_that("size keeps the best directions, as head() does", {
+  fit <- kernel_takes(iris_matrix(), iris$Species)
+  for (k in c(1, 4, fit$size)) {
+    small <- kernel_takes(iris_matrix(), iris$Species, size = k)
+    expect_identical(small, head(fit, k))
+    expect_identical(sum(small$weights > 0), as.integer(k))
+    expect_identical(small$directions, fit$directions[1:k])
+  }
+  expect_message(large <- kernel_takes(iris_matrix(), iris$Species, size = 1000), "more than the")
+  expect_identical(large, fit)
+  expect_identical(kernel_takes(iris_matrix(), iris$Species, size = Inf), fit)
+  expect_identical(head(fit, 1000), fit)
+})
+
+test_that("all routes give the same model", {
+  fit <- kernel_takes(iris_matrix(), iris$Species)
+  frame <- kernel_takes(iris[1:4], iris$Species)
+  formula <- kernel_takes(Species ~ ., iris)
+  same <- setdiff(names(fit), "basis")
+  expect_identical(frame[same], fit[same])
+  expect_identical(formula[same], fit[same])
+  expect_identical(predict(formula, iris), predict(fit, iris_matrix()))
+  expect_identical(predict(frame, iris[4:1]), predict(fit, iris_matrix()))
+  expect_identical(kernel_takes(iris_matrix(), as.character(iris$Species))$weights, fit$weights)
+  extra <- factor(iris$Species, c("none", levels(iris$Species)))
+  expect_identical(kernel_takes(iris_matrix(), extra)$y, fit$y)
+})
+
+test_that("a given basis gives the model of its method", {
+  fit <- kernel_takes(iris_matrix(), iris$Species)
+  basis <- kernel_basis(iris_matrix(), method = "kobl")
+  given <- kernel_takes(iris_matrix(), iris$Species, basis = basis)
+  expect_equal(given[c("weights", "path", "scores", "y")], fit[c("weights", "path", "scores", "y")], tolerance = 1e-9)
+  by_formula <- kernel_takes(Species ~ ., iris, basis = kernel_basis(~ . - Species, iris, method = "kobl"))
+  expect_equal(by_formula$path, fit$path)
+  expect_identical(predict(by_formula, iris), predict(given, iris_matrix()))
+  K <- gram(scale(iris_matrix()))
+  on_gram <- kernel_takes(K, iris$Species, basis = kernel_basis(K = K, method = "kobl"))
+  expect_equal(on_gram$path, fit$path)
+  expect_identical(predict(on_gram, K), predict(fit, iris_matrix()))
+  expect_identical(kernel_takes(iris_matrix(), iris$Species, basis = "fvs", tol = 0.1)$method, "fvs")
+})
+
+test_that("new rows: missing values, one row, none, other columns", {
+  fit <- kernel_takes(Species ~ ., iris)
+  new <- iris[c(1, 60, 120), ]
+  new$Sepal.Width[2] <- NA
+  expect_identical(is.na(predict(fit, new)), c(FALSE, TRUE, FALSE))
+  expect_equal(is.na(rowSums(predict(fit, new, type = "scores"))), c(FALSE, TRUE, FALSE), ignore_attr = TRUE)
+  expect_identical(predict(fit, iris[7, ]), predict(fit, iris)[7])
+  expect_identical(predict(fit, iris[0, ]), iris$Species[0])
+  expect_identical(dim(predict(fit, iris[0, ], type = "scores")), c(0L, fit$size))
+  expect_error(predict(fit, iris[-1]), class = "kernelect_error_columns")
+})
+
+test_that("missing values in training rows fail or are omitted", {
+  x <- iris_matrix()
+  x[3, 2] <- NA
+  y <- iris$Species
+  y[5] <- NA
+  expect_error(kernel_takes(x, y), class = "kernelect_error_missing_values")
+  expect_message(fit <- kernel_takes(x, y, na_action = "omit"), "2 of 150")
+  expect_equal(fit$weights, kernel_takes(x[-c(3, 5), ], y[-c(3, 5)])$weights)
+  basis <- kernel_basis(iris_matrix())
+  expect_error(kernel_takes(x, y, basis = basis), class = "kernelect_error_missing_values")
+  expect_message(fit <- kernel_takes(x, y, basis = basis, na_action = "omit"), "2 of 150")
+  expect_identical(nobs(fit), 148L)
+})
+
+test_that("a model is plain data and survives a file", {
+  fit <- kernel_takes(Species ~ ., iris, size = "loo")
+  file <- tempfile()
+  on.exit(unlink(file))
+  saveRDS(fit, file)
+  expect_identical(predict(readRDS(file), iris), predict(fit, iris))
+  has_environment <- function(v) {
+    if (is.function(v) || is.environment(v)) return(TRUE)
+    inner <- c(if (is.list(v)) unclass(v), attributes(v)[setdiff(names(attributes(v)), "names")])
+    any(vapply(inner, has_environment, NA))
+  }
+  expect_false(has_environment(fit))
+})
+
+# ---- bad input -------------------------------------------------------------------------------
+
+test_that("a threshold that is not increasing or leaves [0, 1] is a classed error", {
+  wrong <- list(function(t) 1 - t, function(t) 2 * t, function(t) t - 0.5, function(t) NA, function(t) "a", "identity", 0.5)
+  for (threshold in wrong) {
+    for (basis in c("kobl", "kgs")) {
+      expect_error(kernel_takes(iris_matrix(), iris$Species, basis = basis, threshold = threshold), class = "kernelect_error_argument")
+    }
+  }
+})
+
+test_that("bad input fails with its class", {
+  x <- iris_matrix()
+  y <- iris$Species
+  bad <- function(..., kind) expect_error(kernel_takes(...), class = paste0("kernelect_error_", kind))
+  bad(x, y, Size = 3, kind = "dots")
+  bad(x, kind = "argument")
+  bad(x, y[-1], kind = "argument")
+  bad(x, rnorm(150), kind = "argument")
+  bad(x, rep("a", 150), kind = "classes")
+  bad(x, y, basis = "pca", kind = "argument")
+  bad(x, y, select = "boost", kind = "argument")
+  bad(x, y, variant = "fixed", kind = "argument")
+  for (size in list(0, 1.5, "best", NA, c(1, 2), TRUE, -1)) bad(x, y, size = size, kind = "argument")
+  bad(x, y, basis_size = 0, kind = "argument")
+  bad(replace(x, 7, Inf), y, kind = "not_finite")
+  bad(replace(x, 7, NaN), y, kind = "not_finite")
+  bad(matrix(1, 10, 2), rep(1:2, 5) == 1, kind = "data")
+  bad("a", y, kind = "argument")
+  bad(x[0, ], y[0], kind = "data")
+  bad(~., iris, kind = "formula")
+  fit <- kernel_takes(x, y)
+  expect_error(predict(fit), class = "kernelect_error_argument")
+  expect_error(predict(fit, x, type = "posterior"), class = "kernelect_error_argument")
+  expect_error(predict(fit, x, Type = "class"), class = "kernelect_error_dots")
+  expect_error(head(fit, 0), class = "kernelect_error_argument")
+  expect_error(plot(fit, "path"), class = "kernelect_error_argument")
+})
+
+test_that("errors read well", {
+  expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Species, size = "best"))
+  expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Species, threshold = function(t) 1 - t))
+  expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Sepal.Length))
+})
+
+test_that("a tampered model is refused", {
+  fit <- kernel_takes(iris_matrix(), iris$Species, basis = "kpca", size = 5)
+  tamper <- list(
+    weights = fit$weights[-1], weights = -fit$weights, weights = NULL, directions = c(1L, 1L, 2L, 3L, 4L),
+    directions = fit$directions + 1000L, scores = fit$scores[, -1], scores = fit$scores[-1, ],
+    scores = replace(fit$scores, 3, NaN), y = fit$y[-1], y = as.character(fit$y), y = replace(fit$y, 2, NA),
+    basis = NULL, path = NULL, rotation = NULL, rotation = list(center = 1, vectors = diag(3))
+  )
+  for (i in seq_along(tamper)) {
+    broken <- fit
+    broken[names(tamper)[i]] <- tamper[i]
+    expect_error(predict(broken, iris_matrix()), class = "kernelect_error_model")
+  }
+})
+
+test_that("no direction of positive weight: a warning, and the largest class", {
+  x <- rbind(diag(4), diag(4))
+  y <- factor(rep(c("b", "a"), each = 4))
+  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), scale = FALSE), class = "kernelect_warning_no_direction")
+  expect_identical(fit$size, 0L)
+  expect_identical(as.character(predict(fit, x)), rep("a", 8))
+  expect_output(print(fit), "0 of")
+  expect_error(plot(fit, "scores"), class = "kernelect_error_argument")
+})
+
+test_that("the basis says when its default limit binds", {
+  x <- random_matrix(1200, 12)
+  y <- factor(x[, 1] > 0)
+  expect_message(fit <- kernel_takes(x, y, rbf_kernel(0.5)), "basis_size")
+  expect_length(fit$weights, 1000)
+  expect_true(is.na(fit$bound))
+  expect_silent(small <- kernel_takes(x, y, rbf_kernel(0.5), basis_size = 20))
+  expect_length(small$weights, 20)
+})
+
+# ---- methods ---------------------------------------------------------------------------------
+
+test_that("printing is short and says what was found", {
+  fit <- kernel_takes(Species ~ ., iris, scale = FALSE, size = "loo")
+  expect_snapshot(fit)
+  expect_snapshot(summary(fit))
+  expect_snapshot(kernel_takes(Species ~ ., iris, select = "relief", size = 3))
+  expect_lte(length(capture.output(print(fit))), 12)
+  expect_invisible(print(fit))
+})
+
+test_that("plots return their data and leave par alone", {
+  file <- tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
+  on.exit({
+    grDevices::dev.off()
+    unlink(file)
+  })
+  settings <- c("mar", "mgp", "las", "tcl", "cex.main", "font.main", "mfrow")
+  old <- graphics::par(settings)
+  fit <- kernel_takes(Species ~ ., iris, size = "loo")
+  expect_invisible(plot(fit))
+  expect_identical(plot(fit, main = "own title"), fit$path)
+  points <- plot(fit, "scores")
+  expect_equal(as.matrix(points[1:2]), fit$scores[, 1:2], ignore_attr = TRUE)
+  expect_identical(points$y, iris$Species)
+  expect_identical(dim(plot(head(fit, 1), "scores")), c(150L, 2L))
+  expect_identical(plot(kernel_takes(Species ~ ., iris, variant = "printed"))$gamma[2], 0)
+  expect_identical(graphics::par(settings), old)
+})
