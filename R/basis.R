@@ -140,8 +140,8 @@ candidates_option <- function() as.double(getOption("kernelect.candidates", 0))
 # threshold(dim / n) for dim = 0 ... limit.
 threshold_values <- function(threshold, limit, n) {
   at <- function(t) {
-    v <- tryCatch(threshold(t), error = function(e) NULL)
-    if (length(v) != length(t)) v <- vapply(t, function(u) as.double(threshold(u))[1L], 0)
+    v <- tryCatch(threshold(t), error = function(e) NULL, warning = function(w) NULL)
+    if (length(v) != length(t)) v <- vapply(t, threshold_at, 0, threshold = threshold)
     if (!is.numeric(v) || anyNA(v) || any(v < 0 | v > 1)) {
       abort("argument", "`threshold` must be a function from [0, 1] to [0, 1]; it leaves that range.")
     }
@@ -151,6 +151,14 @@ threshold_values <- function(threshold, limit, n) {
     abort("argument", "`threshold` must be an increasing function on [0, 1]; it falls somewhere.")
   }
   at(seq(0, limit) / n)
+}
+
+# For functions of a single number; what is no number becomes NA.
+threshold_at <- function(t, threshold) {
+  v <- tryCatch(threshold(t), error = function(e) {
+    abort("argument", "`threshold` must be a function from [0, 1] to [0, 1]; at ", t, " it fails: ", conditionMessage(e))
+  })
+  if (is.numeric(v) && length(v) == 1L) as.double(v) else NA_real_
 }
 
 # ---- fitting --------------------------------------------------------------------

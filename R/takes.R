@@ -139,7 +139,10 @@ check_takes_size <- function(size) {
 }
 
 # Whatever the basis, a threshold that is none is an error.
-check_threshold <- function(threshold) threshold_values(check_function(threshold, "threshold"), 1, 1)
+check_threshold <- function(threshold) {
+  threshold <- check_function(threshold, "threshold")
+  threshold_values(threshold, 1, 1)
+}
 
 # ---- stage one: coordinates --------------------------------------------------------
 
@@ -228,8 +231,8 @@ principal_directions <- function(z) {
   list(center = center, vectors = vectors * rep(signs, each = nrow(vectors)))
 }
 
-rotate <- function(z, rotation, columns = seq_len(ncol(rotation$vectors))) {
-  out <- (z - rep(rotation$center, each = nrow(z))) %*% rotation$vectors[, columns, drop = FALSE]
+rotate <- function(z, rotation) {
+  out <- (z - rep(rotation$center, each = nrow(z))) %*% rotation$vectors
   rownames(out) <- rownames(z)
   out
 }
@@ -241,7 +244,7 @@ weigh_directions <- function(z, y, select, variant, control) {
   run <- ensemble_path(z, y, if (variant == "printed") 1L else 0L, NULL, control)
   gamma <- log_odds(run$error, nrow(z))
   if (variant == "corrected") gamma <- pmax(gamma, 0)
-  takes_path(run, gamma, ncol(z))
+  selection_path(run, gamma, ncol(z))
 }
 
 # log((1 - e) / e), an error of 0 or 1 counted as half a row.
@@ -267,11 +270,11 @@ relief <- function(z, y, control) {
   run <- ensemble_path(z, y, 2L, order(-margin), control)
   gamma <- pmax(margin, 0)
   if (any(gamma > 0)) gamma <- gamma / sqrt(sum(gamma^2))
-  takes_path(run, gamma[run$order], ncol(z))
+  selection_path(run, gamma[run$order], ncol(z))
 }
 
 # A direction picked more than once (printed variant) has the sum of its gammas.
-takes_path <- function(run, gamma, d) {
+selection_path <- function(run, gamma, d) {
   path <- data.frame(size = seq_along(gamma), direction = run$order, gamma = gamma, error = run$error)
   sums <- rowsum(gamma, run$order)
   weights <- numeric(d)
@@ -289,16 +292,16 @@ new_takes <- function(stage, chosen, method, select, variant) {
   }
   structure(class = "kernel_takes", list(
     weights = chosen$weights, basis = stage$basis, path = chosen$path, directions = chosen$directions,
-    scores = weigh(stage$z[, chosen$directions, drop = FALSE], chosen$weights, chosen$directions),
+    scores = weighted_columns(stage$z, chosen$directions, chosen$weights),
     y = stage$y, size = length(chosen$directions), cost = stage$cost, bound = stage$bound,
     rotation = stage$rotation, method = method, select = select, variant = variant, n = nrow(stage$z)
   ))
 }
 
-# Columns of z belong to `directions`.
-weigh <- function(z, weights, directions) {
-  out <- z * rep(weights[directions], each = nrow(z))
-  colnames(out) <- if (length(directions)) paste0("w", directions)
+# Columns `directions` of z, each times its weight.
+weighted_columns <- function(z, directions, weights) {
+  out <- .Call(ffi_weighted_columns, z, directions, weights[directions])
+  dimnames(out) <- list(rownames(z), if (length(directions)) paste0("w", directions))
   out
 }
 
@@ -390,8 +393,8 @@ takes_scores <- function(fit, newdata, threads) {
   basis <- if (is.null(fit$rotation)) head(fit$basis, max(kept, 1L)) else fit$basis
   new <- basis_values(basis, newdata, threads)
   z <- orthonormal(basis, new$k)
-  z <- if (is.null(fit$rotation)) z[, kept, drop = FALSE] else rotate(z, fit$rotation, kept)
-  list(scores = weigh(z, fit$weights, kept), complete = new$complete)
+  if (!is.null(fit$rotation)) z <- rotate(z, fit$rotation)
+  list(scores = weighted_columns(z, kept, fit$weights), complete = new$complete)
 }
 
 nearest_class <- function(fit, scores, threads) {

@@ -48,6 +48,7 @@ SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);
 SEXP ffi_memory_limit(void);
 SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP threads, SEXP verbose);
 SEXP ffi_nearest(SEXP x, SEXP z, SEXP shift, SEXP threads);
+SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights);
 SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads);
 SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SEXP number,
                        SEXP threads, SEXP verbose);

@@ -135,3 +135,19 @@ SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SE
   UNPROTECT(1);
   return out;
 }
+
+/* Columns of z by number, each times its weight. */
+SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights)
+{
+  size_t n, d, count;
+  const double *from = ffi_matrix(z, &n, &d, "z");
+  const size_t *column = ffi_index(columns, d, &count);
+  const double *w = ffi_optional(weights, count, "weights");
+  ffi_assert(w != NULL, "weights");
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)count));
+  for (size_t k = 0; k < count; k++)
+    for (size_t i = 0; i < n; i++)
+      REAL(out)[i + k * n] = from[i + column[k] * n] * w[k];
+  UNPROTECT(1);
+  return out;
+}

@@ -13,14 +13,14 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_extremes, 2),
     ENTRY(ffi_gram, 6),
     ENTRY(ffi_gram_product, 3),
-    ENTRY(ffi_memory_limit, 0),
-    ENTRY(ffi_regress, 5),
     ENTRY(ffi_hits_misses, 4),
     ENTRY(ffi_kffs, 6),
     ENTRY(ffi_memory_limit, 0),
     ENTRY(ffi_nearest, 4),
     ENTRY(ffi_nested_errors, 7),
+    ENTRY(ffi_regress, 5),
     ENTRY(ffi_scale_columns, 3),
+    ENTRY(ffi_weighted_columns, 3),
     {NULL, NULL, 0}};
 
 attribute_visible void R_init_kernelect(DllInfo *dll)
