@@ -13,48 +13,10 @@
  */
 #include "kernelect.h"
 
+#include "simd.h"
+
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
-
-typedef double v4 __attribute__((vector_size(32)));
-typedef double v4_loose __attribute__((vector_size(32), aligned(8), may_alias));
-typedef int64_t l4 __attribute__((vector_size(32)));
-typedef uint64_t u4 __attribute__((vector_size(32)));
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* The fast variants are the same source compiled for AVX2 + FMA, chosen at run time.
- * (GCC on Windows misaligns AVX spills, so it keeps the baseline.) */
-#if defined(__x86_64__) && !defined(_WIN32)
-#define DISPATCH 1
-#define FAST_TARGET __attribute__((target("avx2,fma")))
-#define HAS_FAST() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-#else
-#define DISPATCH 0
-#endif
-
-/* Defines `name` from the always-inlined `name##_body`, dispatched. */
-#if DISPATCH
-#define DEFINE_DISPATCHED(scope, name, params, args)                                          \
-  FAST_TARGET static void name##_fast params { name##_body args; }                            \
-  static void name##_base params { name##_body args; }                                        \
-  scope void name params                                                                      \
-  {                                                                                           \
-    if (HAS_FAST())                                                                           \
-      name##_fast args;                                                                       \
-    else                                                                                      \
-      name##_base args;                                                                       \
-  }
-#else
-#define DEFINE_DISPATCHED(scope, name, params, args)                                          \
-  scope void name params { name##_body args; }
-#endif
-
-#define LOAD(p) ((v4)(*(const v4_loose *)(p)))
-#define STORE(p, v) (*(v4_loose *)(p) = (v4_loose)(v))
-#define SPLAT(x) ((v4){(x), (x), (x), (x)})
-#define SELECT(mask, yes, no) ((v4)(((mask) & (l4)(yes)) | (~(mask) & (l4)(no))))
 
 /* Columns in one partial sum: keeps both panels in cache, and the sums accurate. */
 #define KC 256

@@ -8,6 +8,7 @@
 typedef double v4 __attribute__((vector_size(32)));
 typedef double v4_loose __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t l4 __attribute__((vector_size(32)));
+typedef uint64_t u4 __attribute__((vector_size(32)));
 
 #define INLINE static inline __attribute__((always_inline))
 
