@@ -81,4 +81,11 @@ static inline int ke_potrf_upper(size_t n, double *a, size_t lda)
   return info == 0;
 }
 
+/* x = op(L)^{-1} x, L n x n lower triangular */
+static inline void ke_trsv_lower(char trans, size_t n, const double *l, size_t ldl, double *x)
+{
+  int in = (int)n, il = (int)ldl, one = 1;
+  F77_CALL(dtrsv)("L", &trans, "N", &in, l, &il, x, &one FCONE FCONE FCONE);
+}
+
 #endif

@@ -10,6 +10,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_basis, 4),
     ENTRY(ffi_centred_crossprod, 2),
     ENTRY(ffi_column_sd, 2),
+    ENTRY(ffi_dual, 4),
     ENTRY(ffi_extremes, 2),
     ENTRY(ffi_gram, 6),
     ENTRY(ffi_gram_product, 3),

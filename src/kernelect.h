@@ -235,6 +235,56 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env);
 /* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness.
  * work: n + max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */
 size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work, const ke_env *env);
+/* ---- dual solver (dual.c) ------------------------------------------------------- */
+
+/* Minimise 1/2 b'Kb - linear'b over lower <= b <= upper with sum(b) = total; K symmetric and
+ * positive semi-definite. Bounds may be infinite. With g in {-1, 1}:
+ *   support vector machine  linear = g, bounds [0, C] where g = 1 and [-C, 0] where g = -1,
+ *                           total 0; b = g * lambda; hard margin is C = Inf
+ *   enclosing sphere        linear = diag(K) / 2, bounds [0, 1], total 1; the squared radius
+ *                           is -2 times the value
+ * K is read column by column: from `k` (n x n, leading dimension ldk), or where that is NULL
+ * from `column`, which writes column j (n values), beside `diagonal` (n; may be NULL with k). */
+typedef struct {
+  size_t n;
+  const double *k;
+  size_t ldk;
+  void (*column)(void *data, size_t j, double *out);
+  void *data;
+  const double *diagonal;
+  const double *linear, *lower, *upper; /* n each */
+  double total;
+} ke_dual;
+
+/* Stop: duality gap <= tol * (sum |linear b| + 1/2 b'Kb), seen on a freshly computed gradient.
+ * `columns` (at least 2, used where k is NULL): how many columns the cache holds. `face`: the
+ * largest rank of K on the free variables at which they still move together; 0: pairs only. */
+typedef struct {
+  double tol;
+  size_t max_iter;
+  size_t columns, face;
+  double *doubles;  /* ke_dual_doubles() */
+  size_t *indices;  /* ke_dual_indices() */
+} ke_dual_control;
+
+typedef struct {
+  double value;      /* of the minimised function */
+  double gap;        /* proven distance from the optimum; may be Inf */
+  double violation;  /* of the optimality conditions: largest rise minus smallest fall */
+  double intercept;  /* multiplier of the sum: mean gradient of the free variables, |b| weighted */
+  size_t iterations; /* pair steps */
+  size_t faces;      /* face steps */
+} ke_dual_result;
+
+size_t ke_dual_doubles(size_t n, size_t columns, size_t face);
+size_t ke_dual_indices(size_t n, size_t columns);
+
+/* `b` (n): the start in (made feasible first, any values; zeros are a cold start), the solution
+ * out. `gradient` (n): linear - K b out. KE_OK: solved; KE_INFEASIBLE: unbounded (a hard margin
+ * that cannot be had) or no b in the bounds has that sum; KE_NOT_CONVERGED: max_iter reached or
+ * rounding allows no further step, best b returned; KE_NOT_FINITE: K or linear is not finite. */
+ke_status ke_dual_solve(const ke_dual *problem, const ke_dual_control *control, double *b,
+                        double *gradient, ke_dual_result *result, const ke_env *env);
 
 /* ---- models on a basis (regress.c, spectrum.c) ---------------------------------- */
 

@@ -1,0 +1,44 @@
+# Quadratic programs with boxes and one sum, solved by src/dual.c:
+#   minimise 1/2 b'Kb - linear'b,   sum(b) = total,   lower <= b <= upper.
+# `K` is a Gram matrix, or list(x =, kernel =) with a matrix and a resolved kernel, whose columns
+# are then made as needed and kept in a cache of `cache` bytes. Returns a list:
+#   solution, gradient (linear - K b), value, gap (proven distance from the optimum), violation,
+#   intercept (multiplier of the sum), iterations, faces,
+#   status: "solved", "infeasible" (unbounded, or no b has that sum) or "not converged".
+solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1e-10,
+                       max_iter = 1e6, cache = 1e8, threads = 1L) {
+  n <- length(linear)
+  vectors <- matrix(as.double(c(linear, rep_len(lower, n), rep_len(upper, n), if (is.null(start)) numeric(n) else start)), n)
+  fit <- .Call(ffi_dual, dual_source(K), vectors, c(total, tol, max_iter, cache), threads)
+  fit$status <- dual_status(fit$status)
+  fit
+}
+
+dual_source <- function(K) {
+  if (is.matrix(K)) return(K)
+  if (K$kernel$type == "function") return(function_gram(K$kernel, K$x))
+  list(K$x, core_kernel(K$kernel), core_shift(K$kernel, K$x), K$kernel$weights)
+}
+
+dual_status <- function(status) {
+  switch(as.character(status),
+    `0` = "solved", `3` = "not converged", `4` = "infeasible",
+    abort("not_finite", "The kernel matrix overflows in the dual problem: rescale the data or the kernel.")
+  )
+}
+
+# Two-class support vector machine. `g` in {-1, 1}; `cost` may be Inf (hard margin) or differ by
+# row; `start` is a lambda to begin with. Adds lambda >= 0 and the decision values of the rows.
+svm_dual <- function(K, g, cost = 1, start = NULL, ...) {
+  fit <- solve_dual(K, g, ifelse(g > 0, 0, -cost), ifelse(g > 0, cost, 0), 0, if (!is.null(start)) g * start, ...)
+  fit$lambda <- abs(fit$solution)
+  fit$decision <- g - fit$gradient + fit$intercept
+  fit
+}
+
+# Smallest sphere around the rows in the kernel space: weights of its centre, squared radius.
+enclosing_sphere <- function(K, diagonal = diag(K), ...) {
+  fit <- solve_dual(K, diagonal / 2, 0, 1, total = 1, ...)
+  fit$radius2 <- max(0, -2 * fit$value)
+  fit
+}

@@ -1,0 +1,106 @@
+#include "ffi.h"
+
+#include <string.h>
+
+/* Columns of a kernel matrix made from packed rows as they are asked for. */
+typedef struct {
+  ke_kernel kernel;
+  ke_rows rows, single;
+} row_source;
+
+static void kernel_column(void *data, size_t j, double *out)
+{
+  row_source *s = (row_source *)data;
+  ke_gather(&s->rows, &j, 1, &s->single);
+  ke_tile(&s->kernel, &s->rows, 0, s->rows.n, &s->single, 0, 1, out, s->rows.n);
+}
+
+/* source: list(x, kernel, shift, weights) */
+static void set_rows(ke_dual *problem, SEXP source)
+{
+  ffi_assert(XLENGTH(source) == 4, "source");
+  row_source *s = (row_source *)R_alloc(1, sizeof(row_source));
+  s->kernel = ffi_kernel(VECTOR_ELT(source, 1));
+  s->rows = ffi_rows(VECTOR_ELT(source, 0), VECTOR_ELT(source, 2), VECTOR_ELT(source, 3));
+  s->single = ffi_rows_lend(1, s->rows.d);
+  double *diagonal = (double *)R_alloc(s->rows.n + 1, sizeof(double));
+  ke_diagonal(&s->kernel, &s->rows, diagonal);
+  problem->n = s->rows.n;
+  problem->column = kernel_column;
+  problem->data = s;
+  problem->diagonal = diagonal;
+}
+
+static void set_matrix(ke_dual *problem, SEXP source)
+{
+  size_t columns;
+  problem->k = ffi_matrix(source, &problem->n, &columns, "K");
+  problem->ldk = problem->n;
+  ffi_assert(columns == problem->n, "K");
+}
+
+/* Faces as wide as is any use, a cache of at most `bytes`. */
+static void lend_work(ke_dual_control *control, const ke_dual *problem, double bytes)
+{
+  const size_t n = problem->n, most = 1000;
+  const double fit = bytes / (8.0 * (double)n);
+  control->face = n < most ? n : most;
+  control->columns = problem->k ? 0 : fit > (double)n ? n : (size_t)fit;
+  if (!problem->k && control->columns < 2)
+    control->columns = 2;
+  const size_t doubles = ke_dual_doubles(n, control->columns, control->face);
+  control->doubles = (double *)R_alloc(doubles, sizeof(double));
+  control->indices = (size_t *)R_alloc(ke_dual_indices(n, control->columns), sizeof(size_t));
+}
+
+static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, ke_status status)
+{
+  const char *names[] = {"solution", "gradient", "value",      "gap",   "violation",
+                         "intercept", "iterations", "faces", "status", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, solution);
+  SET_VECTOR_ELT(out, 1, gradient);
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(r->value));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(r->gap));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(r->violation));
+  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(r->intercept));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarReal((double)r->iterations));
+  SET_VECTOR_ELT(out, 7, Rf_ScalarReal((double)r->faces));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger((int)status));
+  UNPROTECT(1);
+  return out;
+}
+
+/* vectors: n x 4, columns linear, lower, upper, start; control: total, tol, max_iter, bytes */
+SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control, SEXP threads)
+{
+  ke_dual problem;
+  memset(&problem, 0, sizeof problem);
+  if (TYPEOF(source) == VECSXP)
+    set_rows(&problem, source);
+  else
+    set_matrix(&problem, source);
+  size_t n, columns;
+  const double *v = ffi_matrix(vectors, &n, &columns, "vectors");
+  ffi_assert(n == problem.n && n > 0 && columns == 4, "vectors");
+  ffi_assert(TYPEOF(control) == REALSXP && XLENGTH(control) == 4, "control");
+  problem.linear = v;
+  problem.lower = v + n;
+  problem.upper = v + 2 * n;
+  problem.total = REAL(control)[0];
+  ke_dual_control settings = {0};
+  settings.tol = REAL(control)[1];
+  settings.max_iter = (size_t)REAL(control)[2];
+  lend_work(&settings, &problem, REAL(control)[3]);
+
+  SEXP solution = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+  SEXP gradient = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+  memcpy(REAL(solution), v + 3 * n, n * sizeof(double));
+  const ke_env env = ffi_env(threads);
+  ke_dual_result result;
+  const ke_status status =
+      ke_dual_solve(&problem, &settings, REAL(solution), REAL(gradient), &result, &env);
+  SEXP out = pack_result(solution, gradient, &result, status);
+  UNPROTECT(2);
+  return out;
+}

@@ -1,0 +1,259 @@
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A small generator of its own: the tests draw the same numbers everywhere. */
+static unsigned long long seed;
+
+static double draw(void)
+{
+  seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+  return (double)(seed >> 11) / 9007199254740992.0 * 2.0 - 1.0;
+}
+
+typedef struct {
+  size_t n;
+  double *k, *linear, *lower, *upper, *b, *g;
+  double total;
+  ke_dual_result result;
+} task;
+
+static task make_task(size_t n)
+{
+  task t = {0};
+  t.n = n;
+  t.k = (double *)calloc(n * n, sizeof(double));
+  t.linear = (double *)calloc(5 * n, sizeof(double));
+  t.lower = t.linear + n, t.upper = t.linear + 2 * n, t.b = t.linear + 3 * n, t.g = t.linear + 4 * n;
+  return t;
+}
+
+static void drop_task(task *t)
+{
+  free(t->k);
+  free(t->linear);
+}
+
+static void copy_column(void *data, size_t j, double *out)
+{
+  const task *t = (const task *)data;
+  memcpy(out, t->k + j * t->n, t->n * sizeof(double));
+}
+
+/* columns 0: from the matrix, else through a cache of so many columns */
+static ke_status solve(task *t, size_t columns, size_t face, double tol)
+{
+  const size_t n = t->n;
+  const ke_env env = {0};
+  ke_dual p = {0};
+  double *diagonal = (double *)malloc(n * sizeof(double));
+  for (size_t i = 0; i < n; i++)
+    diagonal[i] = t->k[i * (n + 1)];
+  p.n = n, p.ldk = n, p.total = t->total;
+  p.k = columns ? NULL : t->k;
+  p.column = copy_column, p.data = t, p.diagonal = columns ? diagonal : NULL;
+  p.linear = t->linear, p.lower = t->lower, p.upper = t->upper;
+  ke_dual_control c = {0};
+  c.tol = tol, c.max_iter = 1000000, c.columns = columns, c.face = face;
+  c.doubles = (double *)malloc(ke_dual_doubles(n, columns, face) * sizeof(double));
+  c.indices = (size_t *)malloc(ke_dual_indices(n, columns) * sizeof(size_t));
+  const ke_status status = ke_dual_solve(&p, &c, t->b, t->g, &t->result, &env);
+  free(diagonal);
+  free(c.doubles);
+  free(c.indices);
+  return status;
+}
+
+/* Linear kernel of random points, classes by the first coordinate plus noise. */
+static task random_machine(size_t n, size_t d, double cost, double noise)
+{
+  task t = make_task(n);
+  double *x = (double *)malloc(n * d * sizeof(double));
+  for (size_t i = 0; i < n * d; i++)
+    x[i] = draw();
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t c = 0; c < d; c++)
+        t.k[i + j * n] += x[i + c * n] * x[j + c * n];
+  for (size_t i = 0; i < n; i++) {
+    const int up = x[i] + noise * draw() > 0.0;
+    t.linear[i] = up ? 1.0 : -1.0;
+    t.lower[i] = up ? 0.0 : -cost;
+    t.upper[i] = up ? cost : 0.0;
+  }
+  free(x);
+  return t;
+}
+
+/* Largest breach of the bounds, the sum and the optimality conditions. */
+static double breach(const task *t)
+{
+  double sum = -t->total, worst = 0.0, up = -INFINITY, down = INFINITY;
+  for (size_t i = 0; i < t->n; i++) {
+    double g = t->linear[i];
+    for (size_t j = 0; j < t->n; j++)
+      g -= t->k[i + j * t->n] * t->b[j];
+    sum += t->b[i];
+    worst = fmax(worst, fmax(t->lower[i] - t->b[i], t->b[i] - t->upper[i]));
+    if (t->b[i] < t->upper[i])
+      up = fmax(up, g);
+    if (t->b[i] > t->lower[i])
+      down = fmin(down, g);
+  }
+  return fmax(fmax(worst, fabs(sum)), up - down);
+}
+
+static void two_points_have_a_margin_by_formula(void)
+{
+  /* points -1 and 3: f(x) = (x - 1) / 2, lambda = 1/8 */
+  task t = make_task(2);
+  const double k[] = {1.0, -3.0, -3.0, 9.0};
+  memcpy(t.k, k, sizeof k);
+  t.linear[0] = -1.0, t.linear[1] = 1.0;
+  t.lower[0] = -INFINITY, t.upper[1] = INFINITY;
+  mu_assert(solve(&t, 0, 2, 1e-12) == KE_OK);
+  mu_near(t.b[1], 0.125, 1e-14);
+  mu_near(t.b[0], -0.125, 1e-14);
+  mu_near(t.result.intercept, -0.5, 1e-14);
+  mu_near(t.result.value, -0.125, 1e-14);
+  drop_task(&t);
+}
+
+static void sphere_around_a_triangle_has_its_circumradius(void)
+{
+  const double x[] = {0.0, 4.0, 2.0}, y[] = {0.0, 0.0, 3.0};
+  task t = make_task(3);
+  for (size_t i = 0; i < 3; i++) {
+    for (size_t j = 0; j < 3; j++)
+      t.k[i + 3 * j] = x[i] * x[j] + y[i] * y[j];
+    t.linear[i] = t.k[i * 4] / 2.0;
+    t.upper[i] = 1.0;
+  }
+  t.total = 1.0;
+  mu_assert(solve(&t, 0, 3, 1e-12) == KE_OK);
+  mu_near(-2.0 * t.result.value, 13.0 * 13.0 / 36.0, 1e-12); /* R = abc / (4 area) */
+  drop_task(&t);
+}
+
+static void random_machines_are_solved_to_the_gap_they_report(void)
+{
+  const double costs[] = {0.1, 1.0, 1e3, 1e6};
+  seed = 7;
+  for (size_t c = 0; c < 4; c++)
+    for (size_t d = 1; d < 12; d += 5) {
+      task t = random_machine(60 + 7 * d, d, costs[c], 0.5);
+      mu_assert(solve(&t, 0, t.n, 1e-10) == KE_OK);
+      mu_assert(breach(&t) <= 1e-8 * fmax(1.0, costs[c]));
+      mu_assert(t.result.gap >= 0.0 && t.result.gap <= 2e-10 * fabs(3.0 * t.result.value) + 1e-12);
+      drop_task(&t);
+    }
+}
+
+static void cache_faces_and_warm_start_change_no_result(void)
+{
+  seed = 11;
+  task t = random_machine(90, 4, 10.0, 0.4);
+  double value[4];
+  mu_assert(solve(&t, 0, 90, 1e-11) == KE_OK);
+  value[0] = t.result.value;
+  const size_t cold = t.result.iterations;
+  mu_assert(solve(&t, 0, 90, 1e-9) == KE_OK); /* from the solution */
+  value[1] = t.result.value;
+  mu_assert(t.result.iterations < cold / 4);
+  memset(t.b, 0, 90 * sizeof(double));
+  mu_assert(solve(&t, 3, 90, 1e-11) == KE_OK);
+  value[2] = t.result.value;
+  memset(t.b, 0, 90 * sizeof(double));
+  mu_assert(solve(&t, 2, 0, 1e-11) == KE_OK);
+  value[3] = t.result.value;
+  for (int i = 1; i < 4; i++)
+    mu_near(value[i], value[0], 1e-8);
+  drop_task(&t);
+}
+
+static void a_margin_that_does_not_exist_is_infeasible(void)
+{
+  seed = 3;
+  for (size_t d = 1; d < 30; d += 7) {
+    task t = random_machine(150, d, INFINITY, 1.5);
+    mu_assert(solve(&t, 0, t.n, 1e-8) == KE_INFEASIBLE);
+    drop_task(&t);
+  }
+  task t = random_machine(6, 2, INFINITY, 0.0); /* equal points of both classes */
+  for (size_t i = 0; i < 36; i++)
+    t.k[i] = 1.0;
+  t.linear[0] = 1.0, t.lower[0] = 0.0, t.upper[0] = INFINITY;
+  t.linear[1] = -1.0, t.lower[1] = -INFINITY, t.upper[1] = 0.0;
+  mu_assert(solve(&t, 0, 6, 1e-8) == KE_INFEASIBLE);
+  drop_task(&t);
+}
+
+static void a_margin_that_exists_is_found(void)
+{
+  seed = 5;
+  for (size_t d = 1; d < 60; d += 11) {
+    task t = random_machine(100, d, INFINITY, 0.0);
+    mu_assert(solve(&t, 0, t.n, 1e-10) == KE_OK);
+    for (size_t i = 0; i < t.n; i++) /* g (f + intercept) >= 1 */
+      mu_assert(t.linear[i] * (t.linear[i] - t.g[i] + t.result.intercept) >= 1.0 - 1e-7);
+    mu_assert(breach(&t) <= 1e-7);
+    drop_task(&t);
+  }
+}
+
+static void an_impossible_sum_is_infeasible(void)
+{
+  task t = make_task(3);
+  for (size_t i = 0; i < 3; i++)
+    t.k[i * 4] = 1.0, t.upper[i] = 1.0;
+  t.total = 4.0;
+  mu_assert(solve(&t, 0, 3, 1e-8) == KE_INFEASIBLE);
+  t.total = 3.0;
+  mu_assert(solve(&t, 0, 3, 1e-8) == KE_OK);
+  mu_near(t.b[2], 1.0, 0.0);
+  drop_task(&t);
+}
+
+static void what_is_not_finite_is_reported(void)
+{
+  seed = 9;
+  task t = random_machine(30, 3, 1.0, 0.3);
+  t.k[4 * 31] = NAN;
+  t.k[5 + 4 * 30] = t.k[4 + 5 * 30] = NAN;
+  const ke_status status = solve(&t, 0, 30, 1e-8);
+  mu_assert(status == KE_NOT_FINITE || status == KE_NOT_CONVERGED);
+  for (size_t i = 0; i < 900; i++)
+    t.k[i] = NAN;
+  mu_assert(solve(&t, 0, 30, 1e-8) == KE_NOT_FINITE);
+  drop_task(&t);
+}
+
+static void one_variable_and_constant_kernels_are_solved(void)
+{
+  task t = make_task(1);
+  t.k[0] = 2.0, t.linear[0] = 1.0, t.upper[0] = 1.0, t.total = 1.0;
+  mu_assert(solve(&t, 0, 1, 1e-10) == KE_OK);
+  mu_near(t.b[0], 1.0, 0.0);
+  drop_task(&t);
+  task flat = random_machine(12, 2, 2.0, 0.2);
+  memset(flat.k, 0, 144 * sizeof(double)); /* linear program: as much as the bounds allow */
+  mu_assert(solve(&flat, 0, 12, 1e-10) == KE_OK);
+  mu_assert(breach(&flat) <= 1e-12);
+  drop_task(&flat);
+}
+
+int main(void)
+{
+  mu_run(two_points_have_a_margin_by_formula);
+  mu_run(sphere_around_a_triangle_has_its_circumradius);
+  mu_run(random_machines_are_solved_to_the_gap_they_report);
+  mu_run(cache_faces_and_warm_start_change_no_result);
+  mu_run(a_margin_that_does_not_exist_is_infeasible);
+  mu_run(a_margin_that_exists_is_found);
+  mu_run(an_impossible_sum_is_infeasible);
+  mu_run(what_is_not_finite_is_reported);
+  mu_run(one_variable_and_constant_kernels_are_solved);
+  return mu_report();
+}
