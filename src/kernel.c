@@ -89,7 +89,7 @@ INLINE void copy_block(const double *from, size_t ldf, double *to, size_t ldt, s
     memcpy(to + j * ldt, from + j * ldf, m * sizeof(double));
 }
 
-/* A tile of inner products over the columns k0 .. k0 + count. */
+/* A tile of inner products. */
 typedef struct {
   const ke_rows *a, *b;
   size_t i0, m, j0, k;
@@ -99,11 +99,11 @@ typedef struct {
 
 INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
 {
-  const size_t d = t->a->d, width = KE_PANEL * d, panels = ke_padded(t->m) / KE_PANEL;
-  const double *base_a = t->a->panel + t->i0 * d + k0 * KE_PANEL;
+  const size_t width = KE_PANEL * t->a->d, panels = ke_padded(t->m) / KE_PANEL;
+  const double *base_a = t->a->panel + t->i0 * t->a->d + k0 * KE_PANEL;
   double edge[KE_PANEL * STRIP * KE_PANEL];
   for (size_t j = 0; j < t->k; j += KE_PANEL) {
-    const double *b = t->b->panel + (t->j0 + j) * d + k0 * KE_PANEL;
+    const double *b = t->b->panel + (t->j0 + j) * t->b->d + k0 * KE_PANEL;
     const size_t cols = t->k - j < KE_PANEL ? t->k - j : KE_PANEL;
     for (size_t p = 0; p < panels; p += STRIP) {
       const double *a[STRIP];
@@ -127,9 +127,9 @@ INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
 
 DEFINE_DISPATCHED(static, inner_range, (const tile *t, size_t k0, size_t count), (t, k0, count))
 
-static void inner_tile(const tile *t)
+/* The sums run over the first d columns. */
+static void inner_tile(const tile *t, size_t d)
 {
-  const size_t d = t->a->d;
   for (size_t k0 = 0; k0 < d || k0 == 0; k0 += KC)
     inner_range(t, k0, d - k0 < KC ? d - k0 : KC);
 }
@@ -140,7 +140,15 @@ void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0
   if (m == 0 || k == 0)
     return;
   const tile t = {a, b, i0, m, j0, k, out, ldo};
-  inner_tile(&t);
+  inner_tile(&t, a->d);
+}
+
+void ke_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo)
+{
+  if (a->n == 0 || b->n == 0)
+    return;
+  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo};
+  inner_tile(&t, count);
 }
 
 /* ---- packing --------------------------------------------------------------------- */
@@ -151,7 +159,7 @@ static void fill_norms(ke_rows *rows)
   double block[KE_PANEL * KE_PANEL];
   for (size_t i = 0; i < ke_padded(rows->n); i += KE_PANEL) {
     const tile t = {rows, rows, i, KE_PANEL, i, KE_PANEL, block, KE_PANEL};
-    inner_tile(&t);
+    inner_tile(&t, rows->d);
     for (size_t r = 0; r < KE_PANEL; r++)
       rows->norm[i + r] = block[r * (KE_PANEL + 1)];
   }
@@ -200,19 +208,16 @@ INLINE void exp_parts(const v4 *x, v4 *shifted, v4 *q)
   *shifted = *x * 0x1.71547652b82fep0 + ROUNDER;
   const v4 n = *shifted - ROUNDER;
   const v4 r = (*x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
-  v4 p = SPLAT(1.0 / 6227020800.0);
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = p * (r * r) + r;
+  /* even and odd powers apart: two short chains instead of one long one */
+  const v4 r2 = r * r;
+  v4 even = SPLAT(1.0 / 479001600.0), odd = SPLAT(1.0 / 6227020800.0);
+  even = even * r2 + 1.0 / 3628800.0, odd = odd * r2 + 1.0 / 39916800.0;
+  even = even * r2 + 1.0 / 40320.0, odd = odd * r2 + 1.0 / 362880.0;
+  even = even * r2 + 1.0 / 720.0, odd = odd * r2 + 1.0 / 5040.0;
+  even = even * r2 + 1.0 / 24.0, odd = odd * r2 + 1.0 / 120.0;
+  even = even * r2 + 0.5, odd = odd * r2 + 1.0 / 6.0;
+  v4 p = odd * r + even;
+  p = p * r2 + r;
   *q = p + 1.0;
 }
 
@@ -259,15 +264,7 @@ DEFINE_DISPATCHED(, ke_exp, (const double *x, double *out, size_t n), (x, out, n
 
 /* ---- from inner products to kernel values ------------------------------------------- */
 
-/* One column of a tile: g holds inner products and becomes kernel values. */
-typedef struct {
-  const ke_kernel *kernel;
-  const ke_rows *a, *b;
-  size_t i0, m, j;
-  double *g;
-} column;
-
-static double distance2_long_hand(const column *c, size_t i)
+static double distance2_long_hand(const ke_column *c, size_t i)
 {
   const size_t d = c->a->d, row = c->i0 + i;
   const double *x = c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL;
@@ -276,7 +273,7 @@ static double distance2_long_hand(const column *c, size_t i)
   for (size_t k0 = 0; k0 < d; k0 += KC) {
     double sum = 0.0;
     for (size_t k = k0; k < d && k < k0 + KC; k++) {
-      const double diff = x[k * KE_PANEL] - z[k * KE_PANEL];
+      const double diff = k == c->without ? 0.0 : x[k * KE_PANEL] - z[k * KE_PANEL];
       sum += diff * diff;
     }
     total += sum;
@@ -314,11 +311,26 @@ DEFINE_DISPATCHED(static, rbf_column,
                   (double *g, const double *norm, size_t m, double other, double scale),
                   (g, norm, m, other, scale))
 
-static double largest(const double *x, size_t n)
+INLINE void raise_to_largest_body(const double *x, size_t n, double *out)
+{
+  v4 best = {0};
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const v4 v = LOAD(x + i);
+    best = SELECT(v > best, v, best);
+  }
+  for (size_t r = 0; r < 4; r++)
+    *out = best[r] > *out ? best[r] : *out;
+  for (; i < n; i++)
+    *out = x[i] > *out ? x[i] : *out;
+}
+
+DEFINE_DISPATCHED(static, raise_to_largest, (const double *x, size_t n, double *out), (x, n, out))
+
+double ke_largest(const double *x, size_t n)
 {
   double best = 0.0;
-  for (size_t i = 0; i < n; i++)
-    best = x[i] > best ? x[i] : best;
+  raise_to_largest(x, n, &best);
   return best;
 }
 
@@ -329,10 +341,11 @@ static double largest(const double *x, size_t n)
 #define SAFE_EXPONENT 250.0
 #define NEGLIGIBLE 746.0
 
-static void finish_rbf(const column *c)
+static void finish_rbf(const ke_column *c)
 {
-  const double *norm = c->a->norm + c->i0, other = c->b->norm[c->j], scale = c->kernel->scale;
-  if (scale * (largest(norm, c->m) + other) <= SAFE_EXPONENT) {
+  const double *norm = c->norm, other = c->other, scale = c->kernel->scale;
+  const double top = c->top > 0.0 ? c->top : ke_largest(norm, c->m);
+  if (scale * (top + other) <= SAFE_EXPONENT) {
     rbf_column(c->g, norm, c->m, other, scale);
     return;
   }
@@ -348,17 +361,20 @@ static void finish_rbf(const column *c)
 
 /* The square root magnifies the error of a small distance: below 2e-3 scale (|x|^2 + |z|^2)
  * it would reach the twelfth digit. A distance that cancels to zero is one of those. */
-static void finish_laplace(const column *c)
+static double laplace_distance(const ke_column *c, size_t i, double inner)
 {
-  const double *norm = c->a->norm + c->i0, other = c->b->norm[c->j], scale = c->kernel->scale;
-  for (size_t i = 0; i < c->m; i++) {
-    const double total = norm[i] + other, near = 2e-3 * scale * total;
-    const double far = NEGLIGIBLE / scale;
-    double d2 = total - 2.0 * c->g[i];
-    if (d2 < near * near && d2 < far * far + 1e-12 * total)
-      d2 = distance2_long_hand(c, i);
-    c->g[i] = -scale * sqrt(d2 > 0.0 ? d2 : 0.0);
-  }
+  const double total = c->norm[i] + c->other, near = 2e-3 * c->kernel->scale * total;
+  const double far = NEGLIGIBLE / c->kernel->scale;
+  double d2 = total - 2.0 * inner;
+  if (d2 < near * near && d2 < far * far + 1e-12 * total)
+    d2 = distance2_long_hand(c, i);
+  return sqrt(d2 > 0.0 ? d2 : 0.0);
+}
+
+static void finish_laplace(const ke_column *c)
+{
+  for (size_t i = 0; i < c->m; i++)
+    c->g[i] = -c->kernel->scale * laplace_distance(c, i, c->g[i]);
   ke_exp(c->g, c->g, c->m);
 }
 
@@ -371,14 +387,14 @@ static double power(double base, double degree)
   return result;
 }
 
-static void finish_polynomial(const column *c)
+static void finish_polynomial(const ke_column *c)
 {
   const ke_kernel *k = c->kernel;
   for (size_t i = 0; i < c->m; i++)
     c->g[i] = power(k->scale * c->g[i] + k->offset, k->degree);
 }
 
-static void finish_sigmoid(const column *c)
+static void finish_sigmoid(const ke_column *c)
 {
   for (size_t i = 0; i < c->m; i++)
     c->g[i] = tanh(c->kernel->scale * c->g[i] + c->kernel->offset);
@@ -394,7 +410,7 @@ static double spline_value(const double *x, const double *z, size_t d)
   return product;
 }
 
-static void finish_spline(const column *c)
+static void finish_spline(const ke_column *c)
 {
   const size_t d = c->a->d;
   const double *z = c->b->panel + c->j / KE_PANEL * KE_PANEL * d + c->j % KE_PANEL;
@@ -405,7 +421,7 @@ static void finish_spline(const column *c)
   }
 }
 
-static void finish_column(const column *c)
+void ke_finish(const ke_column *c)
 {
   switch (c->kernel->type) {
   case KE_LINEAR: break;
@@ -415,6 +431,34 @@ static void finish_column(const column *c)
   case KE_SIGMOID: finish_sigmoid(c); break;
   case KE_SPLINE: finish_spline(c); break;
   }
+}
+
+ke_column ke_column_of(const ke_kernel *kernel, const ke_rows *a, size_t i0, const ke_rows *b,
+                       size_t j)
+{
+  const ke_column c = {kernel, a, b, i0, 0, j, a->norm + i0, b->norm[j], 0.0, SIZE_MAX, NULL};
+  return c;
+}
+
+static double slope_laplace(const ke_column *c, size_t i, double inner)
+{
+  const double distance = laplace_distance(c, i, inner);
+  return distance > 0.0 ? -c->kernel->scale * c->g[i] / (2.0 * distance) : 0.0;
+}
+
+void ke_slope(const ke_column *c, const double *inner, double *slope)
+{
+  const ke_kernel *k = c->kernel;
+  for (size_t i = 0; i < c->m; i++)
+    switch (k->type) {
+    case KE_RBF: slope[i] = -k->scale * c->g[i]; break;
+    case KE_LAPLACE: slope[i] = slope_laplace(c, i, inner[i]); break;
+    case KE_POLYNOMIAL:
+      slope[i] = k->degree * k->scale * power(k->scale * inner[i] + k->offset, k->degree - 1.0);
+      break;
+    case KE_SIGMOID: slope[i] = k->scale * (1.0 - c->g[i] * c->g[i]); break;
+    default: slope[i] = 1.0;
+    }
 }
 
 void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, const ke_rows *b,
@@ -427,8 +471,10 @@ void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, con
     if (kernel->type != KE_SPLINE)
       ke_inner(a, i0, m, b, j0 + j, cols, out + j * ldo, ldo);
     for (size_t q = 0; q < cols; q++) {
-      const column c = {kernel, a, b, i0, m, j0 + j + q, out + (j + q) * ldo};
-      finish_column(&c);
+      ke_column c = ke_column_of(kernel, a, i0, b, j0 + j + q);
+      c.m = m;
+      c.g = out + (j + q) * ldo;
+      ke_finish(&c);
     }
   }
 }
@@ -437,7 +483,9 @@ void ke_diagonal(const ke_kernel *kernel, const ke_rows *rows, double *out)
 {
   for (size_t i = 0; i < rows->n; i++) {
     out[i] = rows->norm[i];
-    const column c = {kernel, rows, rows, i, 1, i, out + i};
-    finish_column(&c);
+    ke_column c = ke_column_of(kernel, rows, i, rows, i);
+    c.m = 1;
+    c.g = out + i;
+    ke_finish(&c);
   }
 }

@@ -78,6 +78,38 @@ void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to);
 void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0, size_t k,
               double *out, size_t ldo);
 
+/* out (a->n x b->n, ldo) = a b' over the first `count` columns of each; a and b may have
+ * different d. */
+void ke_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo);
+
+/* One column of a tile: rows i0 .. i0 + m of a against row j of b. `g` (length m) holds inner
+ * products and becomes kernel values. Squared lengths are read from `norm` and `other`, so
+ * that a caller can take one column of the data, `without`, out of g and lengths. */
+typedef struct {
+  const ke_kernel *kernel;
+  const ke_rows *a, *b;
+  size_t i0, m, j;
+  const double *norm; /* m, of the rows of a */
+  double other;       /* of row j of b */
+  double top;         /* largest of norm, or 0: not known yet */
+  size_t without;     /* SIZE_MAX: none */
+  double *g;
+} ke_column;
+
+/* A column of the rows as they are; m and g are still to be set. */
+ke_column ke_column_of(const ke_kernel *kernel, const ke_rows *a, size_t i0, const ke_rows *b,
+                       size_t j);
+
+void ke_finish(const ke_column *c);
+
+/* Largest of n values, or 0 when all are negative. */
+double ke_largest(const double *x, size_t n);
+
+/* slope[i] (length m) = derivative of the kernel value g[i] by the squared distance (rbf,
+ * laplace; 0 at distance 0, where nothing depends on the columns) or by the inner product
+ * (the others; not spline), `inner` being what g held before ke_finish(). */
+void ke_slope(const ke_column *c, const double *inner, double *slope);
+
 /* Kernel values of the same tile; each entry is the same whatever the tile. */
 void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, const ke_rows *b,
              size_t j0, size_t k, double *out, size_t ldo);
@@ -285,6 +317,103 @@ size_t ke_dual_indices(size_t n, size_t columns);
  * rounding allows no further step, best b returned; KE_NOT_FINITE: K or linear is not finite. */
 ke_status ke_dual_solve(const ke_dual *problem, const ke_dual_control *control, double *b,
                         double *gradient, ke_dual_result *result, const ke_env *env);
+/* ---- criteria of a scaled kernel (criterion.c) ---------------------------------- */
+
+/* What a Gram matrix K is judged by, T being a target constant on blocks of classes:
+ * product <K,T>; alignment <K,T> / (constant |K|), constant = |T|; separability
+ * (<K,T> - <K,1>/n) / (tr K - <K,T> + constant), T being 1/n_c within class c, else 0. */
+typedef enum { KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY } ke_criterion_type;
+
+/* Rows of a strip, which runs over the columns of one block; block is a multiple of it. */
+#define KE_STRIP 48
+
+typedef struct {
+  ke_criterion_type type;
+  ke_kernel kernel;     /* not spline */
+  size_t n, d, classes, block;
+  const double *x;      /* n x d, not weighted; small offsets make exact gradients */
+  const int *label;     /* n, from 0 */
+  const double *target; /* classes x classes, symmetric */
+  double constant;
+  double *table;  /* lent by ke_criterion_open() from here on: targets of rows by class */
+  ke_rows rows;   /* weighted rows */
+  double *across; /* columns of x (and a column of ones) packed as rows, block by block */
+  double *sums;   /* totals, rows and columns, then one slot a strip of a batch */
+  double *buffer; /* one a thread */
+} ke_criterion;
+
+/* Doubles that `work` must hold. */
+size_t ke_criterion_work(const ke_criterion *c, const ke_env *env);
+
+/* Lay out `work` and do what does not depend on the weights. */
+void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env);
+
+/* Criterion of k(w o x, w o z) and its gradient (length d) by v = w^2, for weights w (length
+ * d). KE_NOT_FINITE when the value is not a number. */
+ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value,
+                                double *gradient, const ke_env *env);
+
+/* ---- maximisation over scale factors (ascent.c) ----------------------------------- */
+
+/* Anything with a value and a gradient by v = w^2. */
+typedef struct {
+  size_t d;
+  ke_status (*evaluate)(void *data, const double *w, double *value, double *gradient);
+  void *data;
+} ke_objective;
+
+/* In: limits. Out: where the search ended, and its path from the start (element 0) on. */
+typedef struct {
+  size_t max_iter;
+  double tol;       /* stop at a relative change of the value below this */
+  double value;
+  double *gradient; /* d, by v */
+  double *values;   /* max_iter + 1 */
+  double *steps;    /* max_iter + 1: lengths of the moves of w */
+  size_t iterations;
+} ke_search;
+
+#define KE_MEMORY 10
+
+/* Doubles that `work` must hold for either. */
+size_t ke_search_work(size_t d);
+
+/* Both start from w (length d, >= 0) and leave the best point there. KE_NOT_CONVERGED: the
+ * limit came first. KE_NOT_FINITE: the value at the start is not a number. */
+ke_status ke_lbfgs(const ke_objective *f, ke_search *s, double *w, double *work);
+ke_status ke_ascend(const ke_objective *f, ke_search *s, double *w, double *work);
+
+/* ---- searches over sets of columns (subset.c) ---------------------------------------- */
+
+/* Rows and columns of a tile of column kernels. */
+#define KE_SUBSET_TILE 32
+
+/* The one-column kernel of column e is `kernel` on that column alone. */
+typedef struct {
+  ke_kernel kernel;
+  size_t n, d, classes;
+  const double *x;       /* n x d */
+  const int *label;      /* n, from 0 */
+  const double *target;  /* classes x classes, symmetric */
+  const ke_rows *column; /* d: each column packed by itself */
+  ke_rows rows;          /* all columns, lent for ke_pack() */
+} ke_subset;
+
+/* Doubles that `work` must hold for any of the three. */
+size_t ke_subset_work(size_t d, const ke_env *env);
+
+/* For every pair of columns (e, f) the product kernel's <K,T> into kt and <K,K> into kk, both
+ * (d + 1) x (d + 1); row and column d stand for the constant 1, so hold single columns. */
+void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, const ke_env *env);
+
+/* The same sums (length d) for the product kernel of the columns chosen (1 in `chosen`, length
+ * d, else 0) and one more, for every column not chosen. */
+void ke_subset_extend(ke_subset *s, const double *chosen, double *kt, double *kk, double *work,
+                      const ke_env *env);
+
+/* <K,T> (length d) of `kernel` on the columns chosen but one, for every column chosen. */
+void ke_subset_reduce(ke_subset *s, const double *chosen, double *kt, double *work,
+                      const ke_env *env);
 
 /* ---- models on a basis (regress.c, spectrum.c) ---------------------------------- */
 
