@@ -1,0 +1,433 @@
+/* Criteria of a scaled kernel with their gradients, in one pass over half the tiles.
+ *
+ * With K = k(w o x_i, w o x_j), v = w^2, T a target constant on blocks of classes and F = K
+ * (alignment) or 1 (separability), every criterion is a function of <K,T>, <K,F> and tr K.
+ * With H the slope of the kernel by the inner product or squared distance, the derivatives
+ * by v_d need, for P = T o H and P = F o H,
+ *
+ *   inner product   sum_ij P_ij x_id x_jd         = x_d' P x_d
+ *   distance        sum_ij P_ij (x_id - x_jd)^2   = 2 (sum_i r_i x_id^2 - x_d' P x_d),  r = P 1
+ *
+ * so a strip of K serves all columns by two products P X: no derivative matrix exists and
+ * nothing of size n^2 is held. Strips of KE_STRIP rows run over the columns of a block up to
+ * the diagonal; what lies on the diagonal square counts half, and all totals count twice.
+ * Results do not depend on the threads: strips leave their sums in slots, added in order.
+ * Cost 3 n^2 d flops and n^2/2 kernel values; memory O(n d).
+ * Ramona, Richard and David, eqs 3-10, 15-18, 22-24.
+ */
+#include "kernelect.h"
+#include "simd.h"
+
+#include <math.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#define FAMILIES 2
+#define SLOTS 8 /* strips a thread between two looks for an interrupt */
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static int thread_id(void)
+{
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+static double slope_factor(const ke_kernel *kernel)
+{
+  return kernel->type == KE_RBF ? -kernel->scale : 1.0;
+}
+
+/* Rows of `across`: the columns of x, one of ones where row sums of P are wanted, and zeros up
+ * to a whole panel. */
+static size_t across_rows(const ke_criterion *c)
+{
+  return ke_padded(c->d + (ke_is_distance(&c->kernel) ? 1 : 0));
+}
+
+/* ---- layout of the lent arrays ----------------------------------------------------- */
+
+/* Sums of a strip, or of all: <K,T> and <K,F>; then for each family x_d' P x_d, row sums and
+ * column sums. */
+typedef struct {
+  double *value;            /* FAMILIES */
+  double *square[FAMILIES]; /* d */
+  double *row[FAMILIES];    /* KE_STRIP */
+  double *column[FAMILIES]; /* block */
+} strip_sums;
+
+static size_t slot_size(const ke_criterion *c)
+{
+  return FAMILIES * (1 + c->d + KE_STRIP + c->block);
+}
+
+static strip_sums slot_at(const ke_criterion *c, double *p)
+{
+  strip_sums s = {p, {NULL}, {NULL}, {NULL}};
+  p += FAMILIES;
+  for (int f = 0; f < FAMILIES; f++, p += c->d + KE_STRIP + c->block) {
+    s.square[f] = p;
+    s.row[f] = p + c->d;
+    s.column[f] = p + c->d + KE_STRIP;
+  }
+  return s;
+}
+
+/* Totals: values, then for each family squares (d) and row sums of the whole P (n). */
+static size_t total_size(const ke_criterion *c) { return FAMILIES * (1 + c->d + c->n); }
+
+static double *total_square(const ke_criterion *c, int family)
+{
+  return c->sums + FAMILIES + (size_t)family * (c->d + c->n);
+}
+
+/* Two panels of P, four columns of inner products, values and slopes, and a product. An RBF's
+ * slope is its value times a constant, which waits for the totals. */
+typedef struct {
+  double *panel[FAMILIES]; /* KE_STRIP x block */
+  double *inner;           /* KE_STRIP x KE_PANEL */
+  double *value, *slope;   /* KE_STRIP */
+  double *product;         /* KE_STRIP x across_rows */
+} strip_buffer;
+
+static size_t buffer_size(const ke_criterion *c)
+{
+  return KE_STRIP * (FAMILIES * c->block + KE_PANEL + 2 + across_rows(c));
+}
+
+static strip_buffer buffer_at(const ke_criterion *c, double *p)
+{
+  strip_buffer b;
+  for (int f = 0; f < FAMILIES; f++, p += KE_STRIP * c->block)
+    b.panel[f] = p;
+  b.inner = p;
+  b.value = p + KE_STRIP * KE_PANEL;
+  b.slope = c->kernel.type == KE_RBF ? b.value : b.value + KE_STRIP;
+  b.product = b.value + 2 * KE_STRIP;
+  return b;
+}
+
+static size_t slots(const ke_env *env) { return SLOTS * (size_t)env->threads; }
+
+size_t ke_criterion_work(const ke_criterion *c, const ke_env *env)
+{
+  const size_t padded = ke_padded(c->n);
+  return padded * c->classes + ke_panel_size(c->n, c->d) + padded + across_rows(c) * c->n +
+         total_size(c) + slots(env) * slot_size(c) + (size_t)env->threads * buffer_size(c);
+}
+
+/* ---- what does not depend on the weights --------------------------------------------- */
+
+static void fill_table(ke_criterion *c)
+{
+  const size_t padded = ke_padded(c->n);
+  for (size_t b = 0; b < c->classes; b++)
+    for (size_t i = 0; i < padded; i++)
+      c->table[i + b * padded] = i < c->n ? c->target[(size_t)c->label[i] + b * c->classes] : 0.0;
+}
+
+static ke_rows across_block(const ke_criterion *c, size_t j0)
+{
+  const size_t rows = across_rows(c);
+  const ke_rows r = {rows, smaller(c->block, c->n - j0), c->across + rows * j0, NULL};
+  return r;
+}
+
+static void fill_across(ke_criterion *c)
+{
+  for (size_t j0 = 0; j0 < c->n; j0 += c->block) {
+    const ke_rows block = across_block(c, j0);
+    for (size_t e = 0; e < block.n; e++) {
+      double *to = block.panel + e / KE_PANEL * KE_PANEL * block.d + e % KE_PANEL;
+      for (size_t j = 0; j < block.d; j++)
+        to[j * KE_PANEL] = e < c->d ? c->x[j0 + j + e * c->n] : (e == c->d ? 1.0 : 0.0);
+    }
+  }
+}
+
+void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env)
+{
+  const size_t padded = ke_padded(c->n);
+  c->table = work;
+  c->rows.n = c->n;
+  c->rows.d = c->d;
+  c->rows.panel = c->table + padded * c->classes;
+  c->rows.norm = c->rows.panel + ke_panel_size(c->n, c->d);
+  c->across = c->rows.norm + padded;
+  c->sums = c->across + across_rows(c) * c->n;
+  c->buffer = c->sums + total_size(c) + slots(env) * slot_size(c);
+  fill_table(c);
+  fill_across(c);
+}
+
+/* ---- one strip ----------------------------------------------------------------------- */
+
+/* One column of a strip: P of both families into their panels, and its sums. */
+typedef struct {
+  const double *value, *slope, *target;
+  double share; /* 1/2 on the diagonal square */
+  int squared;  /* F = K rather than 1 */
+  double *panel[FAMILIES];
+  size_t panels, stride;
+  double *sums, *column[FAMILIES]; /* sums: FAMILIES */
+} weighing;
+
+INLINE double total_v4(const v4 *p)
+{
+  const v4 x = *p;
+  return (x[0] + x[1]) + (x[2] + x[3]);
+}
+
+INLINE void weigh_body(const weighing *w)
+{
+  v4 kt = {0}, kf = {0}, column0 = {0}, column1 = {0};
+  for (size_t p = 0; p < w->panels; p++) {
+    const v4 k = LOAD(w->value + 4 * p), t = LOAD(w->target + 4 * p);
+    const v4 h = LOAD(w->slope + 4 * p) * w->share, f = w->squared ? k : SPLAT(1.0);
+    const v4 p0 = t * h, p1 = f * h;
+    STORE(w->panel[0] + p * w->stride, p0);
+    STORE(w->panel[1] + p * w->stride, p1);
+    column0 += p0, column1 += p1;
+    kt += t * k, kf += f * k;
+  }
+  w->sums[0] += w->share * total_v4(&kt);
+  w->sums[1] += w->share * total_v4(&kf);
+  *w->column[0] = total_v4(&column0);
+  *w->column[1] = total_v4(&column1);
+}
+
+DEFINE_DISPATCHED(static, weigh, (const weighing *w), (w))
+
+/* out[e] = sum over the strip's rows of x_ie y_ie, for columns e < d. */
+INLINE void column_dots_body(const double *x, size_t ldx, const double *y, size_t m, size_t d,
+                             double *out)
+{
+  for (size_t e = 0; e < d; e++, x += ldx, y += KE_STRIP) {
+    v4 sum = {0};
+    size_t i = 0;
+    for (; i + 4 <= m; i += 4)
+      sum += LOAD(x + i) * LOAD(y + i);
+    double total = total_v4(&sum);
+    for (; i < m; i++)
+      total += x[i] * y[i];
+    out[e] = total;
+  }
+}
+
+DEFINE_DISPATCHED(static, column_dots,
+                  (const double *x, size_t ldx, const double *y, size_t m, size_t d, double *out),
+                  (x, ldx, y, m, d, out))
+
+/* Where a strip lies: rows i0 .. i0 + m, columns j0 .. j0 + k. */
+typedef struct {
+  size_t i0, m, j0, k;
+  double top; /* largest squared length of its rows */
+} strip;
+
+static strip strip_at(const ke_criterion *c, size_t i0, size_t j0)
+{
+  strip s = {i0, smaller(KE_STRIP, c->n - i0), j0, smaller(c->block, c->n - j0), 0.0};
+  s.k = smaller(s.k, i0 + s.m - j0);
+  s.top = ke_largest(c->rows.norm + i0, s.m);
+  return s;
+}
+
+/* Kernel values and slopes of column j of the block from its inner products. */
+static void value_and_slope(const ke_criterion *c, const strip *s, size_t j, const double *inner,
+                            const strip_buffer *b)
+{
+  ke_column column = ke_column_of(&c->kernel, &c->rows, s->i0, &c->rows, s->j0 + j);
+  column.m = s->m;
+  column.top = s->top;
+  column.g = b->value;
+  memcpy(b->value, inner, s->m * sizeof(double));
+  ke_finish(&column);
+  if (b->slope != b->value)
+    ke_slope(&column, inner, b->slope);
+  for (size_t i = s->m; i < ke_padded(s->m); i++)
+    b->value[i] = b->slope[i] = 0.0;
+}
+
+static void fill_panels(const ke_criterion *c, const strip *s, const strip_buffer *b,
+                        const strip_sums *out)
+{
+  const size_t padded = ke_padded(c->n);
+  for (size_t j = 0; j < s->k; j++) {
+    if (j % KE_PANEL == 0)
+      ke_inner(&c->rows, s->i0, s->m, &c->rows, s->j0 + j, smaller(KE_PANEL, s->k - j), b->inner,
+               KE_STRIP);
+    value_and_slope(c, s, j, b->inner + j % KE_PANEL * KE_STRIP, b);
+    const weighing w = {b->value,
+                        b->slope,
+                        c->table + s->i0 + (size_t)c->label[s->j0 + j] * padded,
+                        s->j0 + j < s->i0 ? 1.0 : 0.5,
+                        c->type == KE_ALIGNMENT,
+                        {b->panel[0] + j * KE_PANEL, b->panel[1] + j * KE_PANEL},
+                        ke_padded(s->m) / KE_PANEL,
+                        c->block * KE_PANEL,
+                        out->value,
+                        {out->column[0] + j, out->column[1] + j}};
+    weigh(&w);
+  }
+}
+
+static void sum_strip(const ke_criterion *c, const strip *s, const strip_buffer *b,
+                      const strip_sums *out)
+{
+  const ke_rows across = across_block(c, s->j0);
+  const int families = c->type == KE_PRODUCT ? 1 : FAMILIES;
+  out->value[0] = out->value[1] = 0.0;
+  fill_panels(c, s, b, out);
+  for (int f = 0; f < families; f++) {
+    const ke_rows p = {s->m, c->block, b->panel[f], NULL};
+    ke_product(&p, &across, s->k, b->product, KE_STRIP);
+    column_dots(c->x + s->i0, c->n, b->product, s->m, c->d, out->square[f]);
+    if (ke_is_distance(&c->kernel))
+      memcpy(out->row[f], b->product + c->d * KE_STRIP, s->m * sizeof(double));
+  }
+}
+
+/* ---- all strips ------------------------------------------------------------------------ */
+
+static void add(const double *from, double *to, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    to[i] += from[i];
+}
+
+static void add_slot(const ke_criterion *c, const strip *s, const strip_sums *slot)
+{
+  const int families = c->type == KE_PRODUCT ? 1 : FAMILIES;
+  add(slot->value, c->sums, FAMILIES);
+  for (int f = 0; f < families; f++) {
+    double *square = total_square(c, f), *rows = square + c->d;
+    add(slot->square[f], square, c->d);
+    if (ke_is_distance(&c->kernel)) {
+      add(slot->row[f], rows + s->i0, s->m);
+      add(slot->column[f], rows + s->j0, s->k);
+    }
+  }
+}
+
+/* Strips first .. first + count of the block of columns at j0. */
+static void sum_batch(ke_criterion *c, size_t j0, size_t first, size_t count, const ke_env *env)
+{
+  double *base = c->sums + total_size(c);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
+#endif
+  for (size_t q = 0; q < count; q++) {
+    const strip s = strip_at(c, (first + q) * KE_STRIP, j0);
+    const strip_buffer b = buffer_at(c, c->buffer + (size_t)thread_id() * buffer_size(c));
+    const strip_sums out = slot_at(c, base + q * slot_size(c));
+    sum_strip(c, &s, &b, &out);
+  }
+  for (size_t q = 0; q < count; q++) {
+    const strip s = strip_at(c, (first + q) * KE_STRIP, j0);
+    const strip_sums out = slot_at(c, base + q * slot_size(c));
+    add_slot(c, &s, &out);
+  }
+  (void)env;
+}
+
+static void sum_strips(ke_criterion *c, const ke_env *env)
+{
+  const size_t strips = (c->n + KE_STRIP - 1) / KE_STRIP;
+  memset(c->sums, 0, total_size(c) * sizeof(double));
+  for (size_t j0 = 0; j0 < c->n; j0 += c->block)
+    for (size_t first = j0 / KE_STRIP; first < strips; first += slots(env)) {
+      ke_check(env);
+      sum_batch(c, j0, first, smaller(slots(env), strips - first), env);
+    }
+}
+
+/* ---- from sums to criterion and gradient -------------------------------------------------- */
+
+/* total_square(family)[d] becomes the derivative by v_d of <K,T> or of half <K,K>, <K,1>. */
+static void finish_family(const ke_criterion *c, int family)
+{
+  double *square = total_square(c, family);
+  const double *rows = square + c->d, factor = 2.0 * slope_factor(&c->kernel);
+  for (size_t d = 0; d < c->d; d++) {
+    if (ke_is_distance(&c->kernel)) {
+      const double *x = c->x + d * c->n;
+      double sum = 0.0;
+      for (size_t i = 0; i < c->n; i++)
+        sum += rows[i] * x[i] * x[i];
+      square[d] = sum - 2.0 * square[d];
+    }
+    square[d] *= factor;
+  }
+}
+
+/* tr K; its derivatives are added to gradient. */
+static double trace(const ke_criterion *c, double *gradient)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < c->n; i++) {
+    double value = c->rows.norm[i], slope;
+    ke_column column = ke_column_of(&c->kernel, &c->rows, i, &c->rows, i);
+    column.m = 1;
+    column.g = &value;
+    ke_finish(&column);
+    sum += value;
+    if (ke_is_distance(&c->kernel))
+      continue;
+    ke_slope(&column, &c->rows.norm[i], &slope);
+    for (size_t d = 0; d < c->d; d++)
+      gradient[d] += slope * c->x[i + d * c->n] * c->x[i + d * c->n];
+  }
+  return sum;
+}
+
+static double finish_alignment(const ke_criterion *c, double *gradient)
+{
+  const double kt = 2.0 * c->sums[0], kk = 2.0 * c->sums[1], norm = c->constant * sqrt(kk);
+  const double *by_t = total_square(c, 0), *by_k = total_square(c, 1);
+  for (size_t d = 0; d < c->d; d++)
+    gradient[d] = by_t[d] / norm - kt / norm * by_k[d] / kk;
+  return kt / norm;
+}
+
+static double finish_separability(const ke_criterion *c, double *gradient)
+{
+  const double *by_t = total_square(c, 0), *by_one = total_square(c, 1), n = (double)c->n;
+  memset(gradient, 0, c->d * sizeof(double));
+  const double within = 2.0 * c->sums[0], all = 2.0 * c->sums[1];
+  const double below = trace(c, gradient) - within + c->constant,
+               value = (within - all / n) / below;
+  for (size_t d = 0; d < c->d; d++)
+    gradient[d] = (by_t[d] - by_one[d] / n - value * (gradient[d] - by_t[d])) / below;
+  return value;
+}
+
+static double finish_product(const ke_criterion *c, double *gradient)
+{
+  memcpy(gradient, total_square(c, 0), c->d * sizeof(double));
+  return 2.0 * c->sums[0];
+}
+
+ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value, double *gradient,
+                                const ke_env *env)
+{
+  ke_pack(c->x, c->n, NULL, w, &c->rows);
+  sum_strips(c, env);
+  finish_family(c, 0);
+  finish_family(c, 1);
+  switch (c->type) {
+  case KE_ALIGNMENT:
+    *value = finish_alignment(c, gradient);
+    break;
+  case KE_SEPARABILITY:
+    *value = finish_separability(c, gradient);
+    break;
+  default:
+    *value = finish_product(c, gradient);
+  }
+  return isfinite(*value) ? KE_OK : KE_NOT_FINITE;
+}

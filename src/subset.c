@@ -1,0 +1,297 @@
+/* Searches over sets of columns, streamed in tiles of KE_SUBSET_TILE^2 pairs of rows.
+ *
+ * With a_e(i,j) the kernel on column e alone, the product kernel of e and f has
+ *   <K,T> = sum_p t_p a_pe a_pf,   <K,K> = sum_p a_pe^2 a_pf^2,   p running over pairs (i,j),
+ * so all pairs of columns are scanned by two matrix products of a tile of column kernels,
+ * 2 n^2 d^2 flops in all. Extending a chosen set by one column, or leaving one out, costs one
+ * kernel value a pair of rows and candidate. Tiles on the diagonal count half, all totals
+ * twice. Threads divide the columns, never a sum. Nothing of size n^2 is held.
+ * HSIC by leaving out: Song, Smola, Gretton, Bedo and Borgwardt (2012), backward elimination.
+ */
+#include "kernelect.h"
+#include "simd.h"
+
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#define CELLS (KE_SUBSET_TILE * KE_SUBSET_TILE)
+#define GROUP 24 /* columns of the product one thread takes at a time: whole register blocks */
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static int thread_id(void)
+{
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+/* A tile: rows i0 .. i0 + m against rows j0 .. j0 + k; it counts `share`. */
+typedef struct {
+  size_t i0, m, j0, k;
+  double share;
+} tile;
+
+static tile tile_at(const ke_subset *s, size_t edge, size_t i0, size_t j0)
+{
+  const tile t = {i0, smaller(edge, s->n - i0), j0, smaller(edge, s->n - j0), i0 == j0 ? 1.0 : 2.0};
+  return t;
+}
+
+/* Targets of the tile's cells, times its share. */
+static void fill_target(const ke_subset *s, const tile *t, double *target)
+{
+  for (size_t j = 0; j < t->k; j++)
+    for (size_t i = 0; i < t->m; i++)
+      target[i + j * t->m] =
+          t->share *
+          s->target[(size_t)s->label[t->i0 + i] + (size_t)s->label[t->j0 + j] * s->classes];
+}
+
+size_t ke_subset_work(size_t d, const ke_env *env)
+{
+  const size_t panels = 2 * ke_padded(d + 1) * CELLS, product = GROUP * ke_padded(d + 1);
+  return panels + (size_t)env->threads * (product + 2 * CELLS) + 2 * CELLS;
+}
+
+/* ---- all pairs of columns --------------------------------------------------------------- */
+
+/* Column e of the tile into its place in the panels: its kernel, and that times the target. */
+static void fill_column(const ke_subset *s, const tile *t, size_t e, const double *target,
+                        double *cells, const ke_rows panels[2])
+{
+  const size_t count = t->m * t->k, at = e / KE_PANEL * KE_PANEL * CELLS + e % KE_PANEL;
+  double *plain = panels[0].panel + at, *weighted = panels[1].panel + at;
+  if (e < s->d)
+    ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
+  for (size_t p = 0; p < count; p++) {
+    const double value = e < s->d ? cells[p] : (e == s->d ? 1.0 : 0.0);
+    plain[p * KE_PANEL] = value;
+    weighted[p * KE_PANEL] = value * target[p];
+  }
+}
+
+/* Rows first .. of a'b over the tile's cells, times factor, added to total. */
+static void add_products(const ke_rows *a, const ke_rows *b, const tile *t, size_t first,
+                         double factor, double *product, double *total)
+{
+  const size_t rows = smaller(GROUP, a->n - first);
+  const ke_rows part = {rows, CELLS, a->panel + first * CELLS, NULL};
+  ke_product(&part, b, t->m * t->k, product, GROUP);
+  for (size_t f = 0; f < b->n; f++)
+    for (size_t e = 0; e < rows; e++)
+      total[first + e + f * b->n] += factor * product[e + f * GROUP];
+}
+
+INLINE void square_body(double *x, size_t n)
+{
+  for (size_t i = 0; i + 4 <= n; i += 4) {
+    const v4 v = LOAD(x + i);
+    STORE(x + i, v * v);
+  }
+}
+
+DEFINE_DISPATCHED(static, square, (double *x, size_t n), (x, n))
+
+/* One tile of the scan; `panels` hold its column kernels, plain and times the target. */
+static void scan_tile(const ke_subset *s, const tile *t, const ke_rows panels[2], double *totals[2],
+                      double *work, const ke_env *env)
+{
+  const size_t rows = s->d + 1, padded = ke_padded(rows), each = GROUP * padded + 2 * CELLS;
+  double *target = work + (size_t)env->threads * each;
+  fill_target(s, t, target);
+#ifdef _OPENMP
+#pragma omp parallel num_threads(env->threads) if (env->threads > 1)
+#endif
+  {
+    double *own = work + (size_t)thread_id() * each;
+#ifdef _OPENMP
+#pragma omp for
+#endif
+    for (size_t e = 0; e < padded; e++)
+      fill_column(s, t, e, target, own, panels);
+#ifdef _OPENMP
+#pragma omp for
+#endif
+    for (size_t first = 0; first < rows; first += GROUP)
+      add_products(&panels[1], &panels[0], t, first, 1.0, own, totals[0]);
+#ifdef _OPENMP
+#pragma omp for
+#endif
+    for (size_t e = 0; e < padded; e += KE_PANEL)
+      square(panels[0].panel + e * CELLS, t->m * t->k * KE_PANEL);
+#ifdef _OPENMP
+#pragma omp for
+#endif
+    for (size_t first = 0; first < rows; first += GROUP)
+      add_products(&panels[0], &panels[0], t, first, t->share, own, totals[1]);
+  }
+}
+
+/* With many columns a tile is made smaller, so that an interrupt is answered in time. */
+static size_t pairs_edge(size_t d)
+{
+  size_t edge = KE_SUBSET_TILE;
+  while (edge > KE_PANEL && (double)(edge * edge) * (double)d * (double)d > 1e9)
+    edge /= 2;
+  return edge;
+}
+
+void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, const ke_env *env)
+{
+  const size_t rows = s->d + 1, padded = ke_padded(rows), edge = pairs_edge(s->d);
+  const ke_rows panels[2] = {{rows, CELLS, work, NULL}, {rows, CELLS, work + padded * CELLS, NULL}};
+  double *totals[2] = {kt, kk};
+  memset(kt, 0, rows * rows * sizeof(double));
+  memset(kk, 0, rows * rows * sizeof(double));
+  for (size_t j0 = 0; j0 < s->n; j0 += edge)
+    for (size_t i0 = j0; i0 < s->n; i0 += edge) {
+      ke_check(env);
+      const tile t = tile_at(s, edge, i0, j0);
+      scan_tile(s, &t, panels, totals, work + 2 * padded * CELLS, env);
+    }
+}
+
+/* ---- one column more ------------------------------------------------------------------------ */
+
+/* kernel on the chosen columns together: the product of the column kernels where that is the
+ * same (rbf), else multiplied out. */
+static void chosen_product(const ke_subset *s, const tile *t, const double *chosen, double *cells,
+                           double *out)
+{
+  const size_t count = t->m * t->k;
+  if (s->kernel.type == KE_RBF) {
+    ke_tile(&s->kernel, &s->rows, t->i0, t->m, &s->rows, t->j0, t->k, out, t->m);
+    return;
+  }
+  for (size_t p = 0; p < count; p++)
+    out[p] = 1.0;
+  for (size_t e = 0; e < s->d; e++) {
+    if (chosen[e] == 0.0)
+      continue;
+    ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
+    for (size_t p = 0; p < count; p++)
+      out[p] *= cells[p];
+  }
+}
+
+/* sums[0] += target . (base o cells), sums[1] += |base o cells|^2 */
+INLINE void extend_sums_body(const double *target, const double *base, const double *cells,
+                             size_t count, double *sums)
+{
+  v4 kt = {0}, kk = {0};
+  size_t p = 0;
+  for (; p + 4 <= count; p += 4) {
+    const v4 k = LOAD(base + p) * LOAD(cells + p);
+    kt += LOAD(target + p) * k;
+    kk += k * k;
+  }
+  for (size_t r = 0; r < 4; r++)
+    sums[0] += kt[r], sums[1] += kk[r];
+  for (; p < count; p++) {
+    const double k = base[p] * cells[p];
+    sums[0] += target[p] * k, sums[1] += k * k;
+  }
+}
+
+DEFINE_DISPATCHED(static, extend_sums,
+                  (const double *target, const double *base, const double *cells, size_t count,
+                   double *sums),
+                  (target, base, cells, count, sums))
+
+static void extend_tile(const ke_subset *s, const tile *t, const double *chosen,
+                        double *const sums[2], double *work, const ke_env *env)
+{
+  double *target = work, *base = work + CELLS, *own = work + 2 * CELLS;
+  fill_target(s, t, target);
+  chosen_product(s, t, chosen, own, base);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 4) num_threads(env->threads) if (env->threads > 1)
+#endif
+  for (size_t e = 0; e < s->d; e++) {
+    if (chosen[e] != 0.0)
+      continue;
+    double *cells = own + (size_t)thread_id() * CELLS, sum[2] = {0.0, 0.0};
+    ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
+    extend_sums(target, base, cells, t->m * t->k, sum);
+    sums[0][e] += sum[0];
+    sums[1][e] += t->share * sum[1];
+  }
+  (void)env;
+}
+
+void ke_subset_extend(ke_subset *s, const double *chosen, double *kt, double *kk, double *work,
+                      const ke_env *env)
+{
+  double *const sums[2] = {kt, kk};
+  memset(kt, 0, s->d * sizeof(double));
+  memset(kk, 0, s->d * sizeof(double));
+  ke_pack(s->x, s->n, NULL, chosen, &s->rows);
+  for (size_t j0 = 0; j0 < s->n; j0 += KE_SUBSET_TILE)
+    for (size_t i0 = j0; i0 < s->n; i0 += KE_SUBSET_TILE) {
+      ke_check(env);
+      const tile t = tile_at(s, KE_SUBSET_TILE, i0, j0);
+      extend_tile(s, &t, chosen, sums, work, env);
+    }
+}
+
+/* ---- one column less ------------------------------------------------------------------------- */
+
+/* target . k over the tile for the kernel without column e, from inner products with it. */
+static double sum_without(const ke_subset *s, const tile *t, size_t e, const double *inner,
+                          const double *target)
+{
+  const double *x = s->x + e * s->n;
+  double norm[KE_SUBSET_TILE], cells[KE_SUBSET_TILE], sum = 0.0;
+  for (size_t i = 0; i < t->m; i++)
+    norm[i] = s->rows.norm[t->i0 + i] - x[t->i0 + i] * x[t->i0 + i];
+  const double top = ke_largest(norm, t->m);
+  for (size_t j = 0; j < t->k; j++) {
+    const double own = x[t->j0 + j];
+    ke_column c = ke_column_of(&s->kernel, &s->rows, t->i0, &s->rows, t->j0 + j);
+    c.m = t->m;
+    c.norm = norm;
+    c.top = top;
+    c.other -= own * own;
+    c.without = e;
+    c.g = cells;
+    for (size_t i = 0; i < t->m; i++)
+      cells[i] = inner[i + j * t->m] - x[t->i0 + i] * own;
+    ke_finish(&c);
+    for (size_t i = 0; i < t->m; i++)
+      sum += target[i + j * t->m] * cells[i];
+  }
+  return sum;
+}
+
+static void reduce_tile(const ke_subset *s, const tile *t, const double *chosen, double *kt,
+                        double *work, const ke_env *env)
+{
+  double *target = work, *inner = work + CELLS;
+  fill_target(s, t, target);
+  ke_inner(&s->rows, t->i0, t->m, &s->rows, t->j0, t->k, inner, t->m);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 4) num_threads(env->threads) if (env->threads > 1)
+#endif
+  for (size_t e = 0; e < s->d; e++)
+    if (chosen[e] != 0.0)
+      kt[e] += sum_without(s, t, e, inner, target);
+  (void)env;
+}
+
+void ke_subset_reduce(ke_subset *s, const double *chosen, double *kt, double *work,
+                      const ke_env *env)
+{
+  memset(kt, 0, s->d * sizeof(double));
+  ke_pack(s->x, s->n, NULL, chosen, &s->rows);
+  for (size_t j0 = 0; j0 < s->n; j0 += KE_SUBSET_TILE)
+    for (size_t i0 = j0; i0 < s->n; i0 += KE_SUBSET_TILE) {
+      ke_check(env);
+      const tile t = tile_at(s, KE_SUBSET_TILE, i0, j0);
+      reduce_tile(s, &t, chosen, kt, work, env);
+    }
+}

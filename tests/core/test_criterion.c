@@ -1,0 +1,150 @@
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 101, D = 5, CLASSES = 3 };
+
+static double x[N * D], target[CLASSES * CLASSES];
+static int label[N];
+static const ke_env env = {1, NULL, NULL, NULL, NULL};
+
+/* A reproducible uniform on (-1, 1). */
+static double draw(void)
+{
+  static unsigned long state = 12345;
+  state = (state * 1103515245UL + 12345UL) % 2147483648UL;
+  return (double)state / 1073741824.0 - 1.0;
+}
+
+static void fill(void)
+{
+  for (size_t i = 0; i < N * D; i++)
+    x[i] = draw();
+  for (size_t i = 0; i < N; i++)
+    label[i] = (int)(i % CLASSES);
+  for (size_t a = 0; a < CLASSES * CLASSES; a++)
+    target[a] = a % (CLASSES + 1) == 0 ? 1.0 : -0.5;
+}
+
+static ke_criterion make(ke_criterion_type type, ke_kernel_type kernel, size_t block, double **work)
+{
+  ke_criterion c;
+  memset(&c, 0, sizeof c);
+  const ke_kernel k = {kernel, 0.3, 1.0, 3.0};
+  c.type = type;
+  c.kernel = k;
+  c.n = N, c.d = D, c.classes = CLASSES, c.block = block;
+  c.x = x, c.label = label, c.target = target;
+  c.constant = 2.0;
+  *work = malloc(ke_criterion_work(&c, &env) * sizeof(double));
+  ke_criterion_open(&c, *work, &env);
+  return c;
+}
+
+static double value_at(ke_criterion *c, const double *v)
+{
+  double w[D], gradient[D], value;
+  for (size_t d = 0; d < D; d++)
+    w[d] = sqrt(v[d]);
+  ke_criterion_evaluate(c, w, &value, gradient, &env);
+  return value;
+}
+
+static void gradient_matches_differences(void)
+{
+  const ke_kernel_type kernels[] = {KE_LINEAR, KE_RBF, KE_LAPLACE, KE_POLYNOMIAL};
+  const ke_criterion_type types[] = {KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY};
+  for (size_t a = 0; a < 12; a++) {
+    double *work, w[D] = {1.0, 0.5, 2.0, 1.2, 0.8}, v[D], gradient[D], value;
+    ke_criterion c = make(types[a / 4], kernels[a % 4], 96, &work);
+    mu_assert(ke_criterion_evaluate(&c, w, &value, gradient, &env) == KE_OK);
+    for (size_t d = 0; d < D; d++) {
+      const double h = 1e-5;
+      for (size_t e = 0; e < D; e++)
+        v[e] = w[e] * w[e];
+      v[d] += h;
+      const double up = value_at(&c, v);
+      v[d] -= 2.0 * h;
+      const double down = value_at(&c, v);
+      mu_near(gradient[d], (up - down) / (2.0 * h), 1e-7);
+    }
+    free(work);
+  }
+}
+
+static void blocks_do_not_matter(void)
+{
+  double *work, w[D] = {1.0, 0.5, 2.0, 0.0, 0.8}, one[D], two[D], first, second;
+  ke_criterion c = make(KE_ALIGNMENT, KE_RBF, KE_STRIP, &work);
+  ke_criterion_evaluate(&c, w, &first, one, &env);
+  free(work);
+  c = make(KE_ALIGNMENT, KE_RBF, 3 * KE_STRIP, &work);
+  ke_criterion_evaluate(&c, w, &second, two, &env);
+  free(work);
+  mu_near(first, second, 1e-13);
+  for (size_t d = 0; d < D; d++)
+    mu_near(one[d], two[d], 1e-13);
+}
+
+/* -(v - centre)^2 with a centre partly outside the bound, badly scaled. */
+static const double centre[D] = {2.0, 0.5, -1.0, 3.0, 0.25};
+
+static ke_status bowl(void *data, const double *w, double *value, double *gradient)
+{
+  (void)data;
+  *value = 100.0;
+  for (size_t d = 0; d < D; d++) {
+    const double gap = w[d] * w[d] - centre[d], steep = pow(10.0, (double)d - 2.0);
+    *value -= steep * gap * gap;
+    gradient[d] = -2.0 * steep * gap;
+  }
+  return KE_OK;
+}
+
+static ke_status search(ke_status (*method)(const ke_objective *, ke_search *, double *, double *),
+                        size_t max_iter, double *w, ke_search *s)
+{
+  static double gradient[D], values[1001], steps[1001];
+  double *work = malloc(ke_search_work(D) * sizeof(double));
+  const ke_search start = {max_iter, 1e-12, 0.0, gradient, values, steps, 0};
+  const ke_objective f = {D, bowl, NULL};
+  *s = start;
+  for (size_t d = 0; d < D; d++)
+    w[d] = 1.0;
+  const ke_status status = method(&f, s, w, work);
+  free(work);
+  return status;
+}
+
+static void lbfgs_reaches_the_bounded_optimum(void)
+{
+  double w[D];
+  ke_search s;
+  mu_assert(search(ke_lbfgs, 1000, w, &s) == KE_OK);
+  for (size_t d = 0; d < D; d++)
+    mu_near(w[d] * w[d], centre[d] > 0.0 ? centre[d] : 0.0, 1e-4);
+  mu_near(s.values[s.iterations], s.value, 0.0);
+}
+
+static void searches_never_fall_and_say_when_cut_short(void)
+{
+  double w[D];
+  ke_search s;
+  mu_assert(search(ke_ascend, 20, w, &s) == KE_NOT_CONVERGED);
+  mu_assert(s.iterations == 20);
+  for (size_t i = 1; i <= s.iterations; i++)
+    mu_assert(s.values[i] >= s.values[i - 1]);
+  mu_assert(search(ke_lbfgs, 2, w, &s) == KE_NOT_CONVERGED);
+}
+
+int main(void)
+{
+  fill();
+  mu_run(gradient_matches_differences);
+  mu_run(blocks_do_not_matter);
+  mu_run(lbfgs_reaches_the_bounded_optimum);
+  mu_run(searches_never_fall_and_say_when_cut_short);
+  return mu_report();
+}
