@@ -1,0 +1,115 @@
+# SAS, SCSS and SFS: scale factors that maximise a criterion of the kernel.
+
+rank_by_criterion <- function(x, y, control) {
+  kernel <- control$kernel
+  start <- if (is.null(kernel$weights)) rep(1, ncol(x)) else abs(kernel$weights)
+  criterion <- switch(control$method, sas = "alignment", scss = "separability", sfs = "product")
+  problem <- criterion_problem(x, y, kernel, criterion, control$target, control$block)
+  if (criterion == "separability") {
+    problem$spec[2L] <- 0.1 * within_scatter(problem, start, control$threads)
+  }
+  starts <- cbind(start, control$starts * start)
+  tick <- progress(control$verbose, ncol(starts))
+  runs <- apply(starts, 2L, function(from) {
+    run <- maximise(problem, from, control)
+    tick()
+    run
+  }, simplify = FALSE)
+  tick(close = TRUE)
+  best <- runs[[which.max(vapply(runs, `[[`, 0, "value"))]]
+  w <- share_duplicates(best$weights, x)
+  method_result(
+    w, tie = best$gradient, weights = w, value = best$value,
+    path = search_path(best$values, best$steps), converged = best$status == 0L
+  )
+}
+
+search_path <- function(values, steps) {
+  data.frame(iteration = seq_along(values) - 1L, value = values, step = steps)
+}
+
+# What the core needs to know of a criterion: rows, labels, target by pairs of classes, and
+# `spec`: type, constant, block.
+criterion_problem <- function(x, y, kernel, criterion, target = "balanced", block = 240) {
+  counts <- tabulate(y)
+  values <- target_values(y, target)
+  type <- switch(criterion, alignment = 1, separability = 2, 0)
+  table <- switch(criterion,
+    separability = diag(1 / counts),
+    hsic = centred_values(values, counts) / (sum(counts) - 1)^2,
+    values
+  )
+  constant <- if (criterion == "alignment") sqrt(sum(tcrossprod(counts) * values^2)) else 0
+  list(x = centre_for(x, kernel, criterion), label = as.integer(y), target = table,
+       spec = c(type, constant, block), kernel = core_kernel(kernel), type = kernel$type)
+}
+
+# Centring changes no distance, and neither scatters nor HSIC of the linear kernel; it keeps
+# the digits that a large offset would take.
+centre_for <- function(x, kernel, criterion) {
+  free <- kernel$type %in% c("rbf", "laplace") ||
+    (kernel$type == "linear" && criterion %in% c("separability", "hsic"))
+  if (!free) return(x)
+  means <- colMeans(x)
+  if (max(abs(means)) <= 1e-8) return(x)
+  .Call(ffi_scale_columns, x, means, rep(1, ncol(x)))
+}
+
+# H L H for L constant on pairs of classes.
+centred_values <- function(values, counts) {
+  means <- as.vector(values %*% counts) / sum(counts)
+  values - outer(means, means, `+`) + sum(means * counts) / sum(counts)
+}
+
+# Value and gradient (by v = w^2) of a criterion.
+evaluate_criterion <- function(problem, w, threads = 1L) {
+  .Call(ffi_criterion, problem$x, problem$label, problem$target, problem$spec, problem$kernel,
+        as.double(w), threads)
+}
+
+within_scatter <- function(problem, w, threads) {
+  problem$spec[1L] <- 0
+  trace <- switch(problem$type,
+    rbf = , laplace = nrow(problem$x),
+    sum(kernel_diagonal(problem$kernel, drop(problem$x^2 %*% w^2)))
+  )
+  max(trace - evaluate_criterion(problem, w, threads)$value, .Machine$double.eps * trace)
+}
+
+# k(x, x) of a linear or polynomial kernel from <x, x>.
+kernel_diagonal <- function(kernel, norms) {
+  if (kernel[1L] == 0) norms else (kernel[2L] * norms + kernel[3L])^kernel[4L]
+}
+
+maximise <- function(problem, start, control) {
+  run <- .Call(ffi_maximise, problem$x, problem$label, problem$target, problem$spec, problem$kernel,
+               as.double(start), search_control(control), control$threads)
+  if (!is.finite(run$value)) {
+    abort("not_finite", "The criterion is not finite at the start: the data in `x` are too large ",
+          "or the kernel is zero. Use `scale = TRUE`, or another kernel.")
+  }
+  run
+}
+
+search_control <- function(control) {
+  c(if (control$optimizer == "lbfgs") 0 else 1, control$max_iter, control$tol)
+}
+
+# Kernels here depend on equal columns through the sum of their w^2 only: any split is as good,
+# so the equal one is taken.
+share_duplicates <- function(w, x) {
+  same <- duplicate_groups(x)
+  if (is.null(same)) return(w)
+  sqrt(stats::ave(w^2, same))
+}
+
+# Group numbers of equal columns, or NULL when there are none.
+duplicate_groups <- function(x) {
+  probe <- t(x[evenly_spaced(nrow(x), 16), , drop = FALSE]) # few rows tell most columns apart
+  maybe <- duplicated(probe) | duplicated(probe, fromLast = TRUE)
+  if (!any(maybe)) return(NULL)
+  groups <- seq_len(ncol(x))
+  key <- vapply(which(maybe), function(d) which(colSums(x != x[, d]) == 0)[1L], 0L)
+  groups[maybe] <- key
+  if (anyDuplicated(groups)) groups
+}

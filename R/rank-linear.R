@@ -1,0 +1,249 @@
+# Methods on the normal vector of a linear machine: KFDS (Fisher discriminant), AROM and RFE
+# (SVM); R2W2, the radius-margin bound, on any kernel with a gradient; and kernel fusion.
+
+# One side (+1, -1) per machine: the second class for two classes, else one against rest.
+rank_sides <- function(y) {
+  classes <- if (nlevels(y) == 2L) 2L else seq_len(nlevels(y))
+  lapply(classes, function(k) ifelse(as.integer(y) == k, 1, -1))
+}
+
+# Scale factors below this share of the largest have vanished.
+rank_vanished <- 1e-12
+
+# w <- w o h(w) until it settles; `normal(x, w)` gives the combined |h| and a value, for the
+# columns still there. Columns that vanish are ordered by when they did.
+multiply_weights <- function(x, start, normal, control) {
+  w <- start / max(start)
+  gone <- rep(Inf, length(w))
+  path <- empty_path()
+  tick <- progress(control$verbose, control$max_iter)
+  for (iteration in seq_len(control$max_iter)) {
+    tick()
+    live <- w > 0
+    h <- normal(x[, live, drop = FALSE], w[live])
+    new <- replace(numeric(length(w)), live, w[live] * h$size)
+    if (!all(is.finite(new)) || max(new) <= 0) fail_normal(control$method)
+    new <- new / max(new)
+    new[new < rank_vanished] <- 0
+    gone[live & new == 0] <- iteration
+    path[iteration, ] <- list(iteration, h$value, sqrt(sum((new - w)^2)))
+    change <- max(abs(new - w))
+    w <- new
+    if (change <= control$tol) break
+  }
+  tick(close = TRUE)
+  w <- share_duplicates(w, x)
+  method_result(w, tie = gone, weights = w, value = path$value[iteration], path = path,
+                converged = change <= control$tol)
+}
+
+fail_normal <- function(method) {
+  abort("data", "Method \"", method, "\" met a normal vector that is zero or not finite",
+        if (method == "kfds") ": give a larger `ridge`." else ": give another `cost`.")
+}
+
+rank_start <- function(x, control) {
+  if (is.null(control$kernel$weights)) rep(1, ncol(x)) else abs(unname(control$kernel$weights))
+}
+
+# ---- Fisher discriminant ---------------------------------------------------------------
+
+rank_kfds <- function(x, y, control) {
+  sides <- rank_sides(y)
+  printed <- control$update == "printed"
+  normal <- function(x, w) {
+    scaled <- x * rep(w, each = nrow(x))
+    fits <- lapply(sides, function(side) fisher_normal(scaled, side, control$ridge))
+    size <- sqrt(Reduce(`+`, lapply(fits, function(f) (f$normal / (if (printed) w else 1))^2)))
+    list(size = size, value = sum(vapply(fits, `[[`, 0, "value")))
+  }
+  multiply_weights(x, rank_start(x, control), normal, control)
+}
+
+# Normal vector x'a, (N + mu I) a = K e, N = K P K, with e the difference of class means and P
+# taking class means out; mu is `ridge` times the mean diagonal of N. With fewer columns than
+# rows the same vector comes from input space, (C S + mu I) h = C delta, S = x'P x, C = x'x: N
+# squares the condition number of K, S is the matrix itself.
+fisher_normal <- function(x, side, ridge) {
+  group <- (side > 0) + 1L
+  counts <- tabulate(group, 2L)
+  means <- rowsum(x, group, reorder = TRUE) / counts
+  inner <- x - means[group, , drop = FALSE]
+  delta <- means[2L, ] - means[1L, ]
+  if (ridge == 0) {
+    h <- solve_scatter(inner, delta)
+  } else if (ncol(x) < nrow(x)) {
+    CS <- crossprod(x) %*% crossprod(inner)
+    diag(CS) <- diag(CS) + ridge * sum(diag(CS)) / nrow(x)
+    h <- solve(CS, crossprod(x) %*% delta)
+  } else {
+    KP <- tcrossprod(x, inner)
+    N <- tcrossprod(KP)
+    diag(N) <- diag(N) + ridge * mean(diag(N))
+    h <- crossprod(x, solve(N, x %*% delta))
+  }
+  h <- drop(h)
+  list(normal = h, value = sum(h * delta)^2 / sum((inner %*% h)^2))
+}
+
+solve_scatter <- function(inner, delta) {
+  factor <- qr(inner)
+  if (factor$rank < ncol(inner)) {
+    abort("singular", "`ridge = 0`: the within-class scatter of the columns is singular (",
+          ncol(inner), " columns, rank ", factor$rank, "). Give a positive `ridge`.")
+  }
+  R <- qr.R(factor)
+  at <- factor$pivot
+  replace(delta, at, backsolve(R, backsolve(R, delta[at], transpose = TRUE)))
+}
+
+# ---- linear support vector machine ------------------------------------------------------
+
+# Signed dual variables (side * lambda), a column per machine, on a Gram matrix. `start`: those
+# of a similar problem.
+svm_duals <- function(K, sides, cost, start = NULL, tol = 1e-6) {
+  if (is.null(cost)) cost <- 1 / mean(sqrt(pmax(diag(K), 0)))^2
+  vapply(seq_along(sides), function(k) {
+    side <- sides[[k]]
+    fit <- svm_dual(K, side, cost, if (!is.null(start)) pmin(abs(start[, k]), cost), tol = tol)
+    if (fit$status == "infeasible") {
+      abort("infeasible", "`cost = Inf`: the classes cannot be separated without error. ",
+            "Give a finite `cost`.")
+    }
+    fit$solution
+  }, numeric(nrow(K)))
+}
+
+# Again and again the column with the smallest squared weight goes; of equals the last.
+rank_rfe <- function(x, y, control) {
+  x <- x * rep(rank_start(x, control), each = nrow(x))
+  sides <- rank_sides(y)
+  K <- tcrossprod(x)
+  left <- seq_len(ncol(x))
+  removed <- sizes <- duals <- NULL
+  tick <- progress(control$verbose, ncol(x) - 1L)
+  while (length(left) > 1L) {
+    tick()
+    duals <- svm_duals(K, sides, control$cost, duals)
+    squared <- rowSums(crossprod(x[, left, drop = FALSE], duals)^2)
+    worst <- length(left) + 1L - which.min(rev(squared))
+    removed <- c(removed, left[worst])
+    sizes <- c(sizes, sum(squared))
+    K <- K - tcrossprod(x[, left[worst]])
+    left <- left[-worst]
+  }
+  tick(close = TRUE)
+  if (is.null(removed)) return(method_result(1, ordinal = TRUE))
+  fit <- ordinal_result(c(left, rev(removed)), sizes, removed)
+  replace(fit, "value", NA_real_)
+}
+
+rank_arom <- function(x, y, control) {
+  sides <- rank_sides(y)
+  duals <- NULL
+  normal <- function(x, w) {
+    scaled <- x * rep(w, each = nrow(x))
+    duals <<- svm_duals(tcrossprod(scaled), sides, control$cost, duals)
+    squared <- rowSums(crossprod(scaled, duals)^2)
+    list(size = sqrt(squared), value = sum(squared))
+  }
+  multiply_weights(x, rank_start(x, control), normal, control)
+}
+
+# ---- radius-margin bound --------------------------------------------------------------------
+
+rank_r2w2 <- function(x, y, control) {
+  start <- rank_start(x, control)
+  x <- centre_for(x, control$kernel, "bound")
+  cost <- control$cost
+  if (is.null(cost)) cost <- 1 / mean_length(x, control$kernel, start, control$threads)^2
+  bound <- radius_margin(x, control$kernel, rank_sides(y), cost, control$threads)
+  run <- .Call(ffi_maximise_function, function(w) -bound(w), environment(), start, search_control(control))
+  w <- share_duplicates(run$weights, x)
+  method_result(
+    w, tie = run$gradient, weights = w, value = -run$value,
+    path = search_path(-run$values, run$steps), converged = run$status == 0L
+  )
+}
+
+# A function of scale factors that gives the bound R^2 sum_c |w_c|^2 and its gradient by their
+# squares, for the kernel K + I/C (the squared-slack soft margin, whose bound is smooth). With b
+# the signed duals and a those of the enclosing sphere,
+#   d|w|^2 = -b' dK b,   dR^2 = sum a_i dk_ii - a' dK a.
+# Each call starts the solvers where the last one ended.
+radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-6) {
+  duals <- centre <- NULL
+  function(w) {
+    kernel$weights <- w
+    K <- gram_matrix(x, kernel, threads = threads)
+    soft <- K + diag(1 / cost, nrow(K))
+    duals <<- svm_duals(soft, sides, Inf, duals, tol)
+    sphere <- enclosing_sphere(soft, start = centre, tol = tol)
+    centre <<- sphere$solution
+    norm <- sum(duals * (soft %*% duals))
+    slopes <- -norm * tcrossprod(centre) - sphere$radius2 * tcrossprod(duals)
+    diag(slopes) <- diag(slopes) + norm * centre
+    c(norm * sphere$radius2, scale_gradient(slopes, K, x, kernel))
+  }
+}
+
+# Mean distance of the rows from the image of zero (footnote 4 of Ramona et al.).
+mean_length <- function(x, kernel, w, threads) {
+  kernel$weights <- w
+  zero <- matrix(0, 1L, ncol(x))
+  to_zero <- gram_matrix(x, kernel, zero, threads, shift = NULL)
+  own <- 1
+  if (!kernel$type %in% c("rbf", "laplace")) {
+    own <- kernel_diagonal(core_kernel(kernel), drop(x^2 %*% w^2))
+  }
+  mean(sqrt(pmax(own - 2 * to_zero + drop(gram_matrix(zero, kernel, threads = threads)), 0)))
+}
+
+# sum_ij G_ij dk_ij / dv_d for every column d, v = w^2.
+scale_gradient <- function(G, K, x, kernel) {
+  P <- G * kernel_slope(K, x, kernel)
+  inner <- colSums(x * (P %*% x))
+  if (kernel$type %in% c("linear", "polynomial")) return(inner)
+  2 * (drop(rowSums(P) %*% x^2) - inner)
+}
+
+# Derivative of the kernel by the squared distance or the inner product.
+kernel_slope <- function(K, x, kernel) {
+  switch(kernel$type,
+    linear = 1,
+    rbf = -kernel$gamma * K,
+    laplace = {
+      distance <- -kernel$sigma * log(K)
+      ifelse(distance > 0, -K / (2 * kernel$sigma * distance), 0)
+    },
+    polynomial = {
+      inner <- gram_matrix(x, linear_kernel(weights = kernel$weights))
+      kernel$degree * kernel$scale * (kernel$scale * inner + kernel$offset)^(kernel$degree - 1)
+    }
+  )
+}
+
+# ---- kernel fusion ------------------------------------------------------------------------------
+
+# Scale factors are the roots of the weights of the columns as kernels of rank one.
+rank_fusion <- function(x, y, control) {
+  cost <- if (is.null(control$cost)) 1 else control$cost
+  start <- if (!is.null(control$kernel$weights)) control$kernel$weights^2
+  fit <- without_convergence_warning(kernel_fusion(
+    x, y, cost = cost, max_iter = control$max_iter, tol = control$tol, scale = FALSE,
+    weights = start, keep = FALSE, threads = control$threads, verbose = control$verbose
+  ))
+  w <- share_duplicates(sqrt(unname(fit$weights)), x)
+  by_step <- sqrt(unname(as.matrix(fit$path[-1L])))
+  moves <- c(0, sqrt(rowSums((by_step[-1L, , drop = FALSE] - by_step[-nrow(by_step), , drop = FALSE])^2)))
+  gone <- apply(by_step > 0, 2L, function(there) if (all(there)) Inf else which(!there)[1L])
+  method_result(
+    w, tie = gone, weights = w, value = sum(w > 0), path = search_path(rowSums(by_step > 0), moves),
+    converged = fit$converged
+  )
+}
+
+# The ranking warns by itself, in its own words.
+without_convergence_warning <- function(expr) {
+  withCallingHandlers(expr, kernelect_warning_convergence = function(w) tryInvokeRestart("muffleWarning"))
+}

@@ -1,0 +1,202 @@
+# Printing, summary, plots and prediction for rankings.
+
+#' @export
+print.kernel_rank <- function(x, ...) {
+  cat(rank_headline(x), "\n", sep = "")
+  top <- utils::head(x$ranking, 10L)
+  cat(rank_lines(x, top), sep = "\n")
+  left <- length(x$ranking) - length(top)
+  if (left) cat("  and ", left, " more column", if (left > 1L) "s", "\n", sep = "")
+  invisible(x)
+}
+
+rank_headline <- function(x) {
+  paste0(
+    "<kernel_rank> ", x$method, ": ", length(x$score), " columns, ", x$nobs, " rows, ",
+    length(x$classes), " classes",
+    if (!is.na(x$value)) paste0("; ", value_name(x$method), " ", format(x$value, digits = 4)),
+    if (!x$converged) " (not converged)",
+    if (!is.null(x$frequency)) paste0("; share of resamples in the best ", x$n)
+  )
+}
+
+value_name <- function(method) {
+  switch(method,
+    sas = , forward = "alignment", scss = "separability", sfs = "Frobenius product",
+    kfds = "Fisher ratio", bahsic = "HSIC", r2w2 = "radius-margin bound", arom = , rfe = "squared norm",
+    fusion = "columns left", "value"
+  )
+}
+
+# One line a column: rank, name, score, bar, and frequency where there is one.
+rank_lines <- function(x, columns) {
+  score <- x$score[columns]
+  finite <- score[is.finite(score)]
+  longest <- if (length(finite)) max(finite, 0) else 0
+  share <- if (longest > 0) pmin(pmax(score / longest, 0), 1) else numeric(length(score))
+  bars <- strrep("#", round(20 * share))
+  if (!is.null(x$frequency)) {
+    percent <- format(paste0(round(100 * x$frequency[columns]), "%"), justify = "right", width = 6)
+    bars <- paste0(formatC(bars, width = -20), percent)
+  }
+  paste0(
+    format(seq_along(columns), width = 3), "  ", format(substr(names(score), 1L, 30L)), "  ",
+    format(formatC(score, digits = 4, format = "g", flag = "#"), justify = "right"), "  ", bars
+  )
+}
+
+#' @export
+summary.kernel_rank <- function(object, ...) {
+  best <- object$ranking
+  table <- data.frame(
+    rank = seq_along(best), column = best, name = names(object$score)[best],
+    score = unname(object$score[best])
+  )
+  if (!is.null(object$frequency)) table$frequency <- unname(object$frequency[best])
+  structure(
+    list(
+      table = table, zero = sum(object$score == 0), iterations = max(0L, nrow(object$path) - 1L),
+      kernel = object$kernel, headline = rank_headline(object)
+    ),
+    class = "summary.kernel_rank"
+  )
+}
+
+#' @export
+print.summary.kernel_rank <- function(x, ...) {
+  cat(x$headline, "\n", sep = "")
+  if (!is.null(x$kernel)) {
+    cat("learned kernel: ", kernel_label(x$kernel), ", ", x$zero, " of ", nrow(x$table),
+        " weights zero, ", x$iterations, " iterations\n", sep = "")
+  }
+  shown <- utils::head(x$table, 8L)
+  print(shown, row.names = FALSE, digits = 4)
+  if (nrow(x$table) > 8L) cat("and ", nrow(x$table) - 8L, " more in $table\n", sep = "")
+  invisible(x)
+}
+
+#' The best columns of new data
+#'
+#' Use it when a ranking is known and a table is to be reduced to its best columns.
+#' @param object a ranking made by [kernel_rank()].
+#' @param newdata a matrix or data frame with the columns ranked; more columns do no harm.
+#' @param n how many columns.
+#' @param ... nothing else is accepted.
+#' @returns The `n` best columns of `newdata`, best first, as they are (not scaled): a data frame if
+#'   `newdata` is one, else a matrix. Rows keep their order and their missing values. Factor
+#'   columns come as the indicator columns that were ranked.
+#' @examples
+#' fit <- kernel_rank(iris[, 1:4], iris$Species)
+#' head(predict(fit, iris, n = 2))
+#' @family feature ranking
+#' @export
+predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
+  check_dots(...)
+  n <- check_whole(n, "n", min = 1)
+  if (missing(newdata)) {
+    abort("argument", "`newdata` is missing: the table whose best columns are wanted.")
+  }
+  x <- new_matrix(newdata, object$input, NULL)$x
+  best <- x[, utils::head(object$ranking, n), drop = FALSE]
+  if (is.data.frame(newdata)) as.data.frame(best) else best
+}
+
+#' @export
+coef.kernel_rank <- function(object, ...) object$weights
+
+#' @importFrom stats nobs
+#' @export
+nobs.kernel_rank <- function(object, ...) object$nobs
+
+#' Plot a ranking
+#'
+#' Use it to see how far the best columns stand out (`"score"`), whether the search had settled
+#' (`"path"`), or how sure the ranking is (`"frequency"`, after `resample`).
+#' @param x a ranking made by [kernel_rank()].
+#' @param type what to show. NULL: frequencies if there are any, else scores.
+#' @param n at most this many columns, best first.
+#' @param ... graphical parameters that replace the defaults.
+#' @returns The data plotted, invisibly: a data frame `name`, `column` and `score` or `frequency`, or the
+#'   path.
+#' @examples
+#' fit <- kernel_rank(iris[, 1:4], iris$Species)
+#' plot(fit)
+#' plot(fit, type = "path")
+#' @family feature ranking
+#' @export
+plot.kernel_rank <- function(x, type = NULL, n = 25, ...) {
+  type <- if (is.null(type)) {
+    if (is.null(x$frequency)) "score" else "frequency"
+  } else {
+    check_choice(type, "type", c("score", "path", "frequency"))
+  }
+  n <- check_whole(n, "n", min = 1)
+  if (type == "frequency" && is.null(x$frequency)) {
+    abort("argument", "`type = \"frequency\"` needs a ranking made with `resample`.")
+  }
+  if (type == "path" && !nrow(x$path)) {
+    abort("argument", "`type = \"path\"`: method \"", x$method, "\" has no path.")
+  }
+  if (type == "path") plot_rank_path(x, ...) else plot_rank_dots(x, type, n, ...)
+}
+
+plot_rank_dots <- function(x, type, n, ...) {
+  value <- x[[type]]
+  by_value <- order(-value, match(seq_along(value), x$ranking))
+  columns <- utils::head(if (type == "score") x$ranking else by_value, n)
+  data <- data.frame(name = names(value)[columns], column = columns, unname(value[columns]))
+  names(data)[3L] <- type
+  shown <- data[[3L]]
+  shown[!is.finite(shown)] <- NA
+  place <- rev(seq_along(columns))
+  names <- substr(data$name, 1L, 24L)
+  local_par(mar = c(4.1, 1.5 + 0.55 * max(nchar(names)), 2.6, 1.1))
+  top <- max(shown, 0, na.rm = TRUE)
+  draw(graphics::plot, list(
+    x = shown, y = place, type = "n", yaxt = "n", ylab = "",
+    xlim = c(0, if (type == "frequency" || top == 0) 1 else top),
+    xlab = if (type == "score") score_label(x$method) else paste("share of resamples in the best", x$n),
+    main = rank_title(x, type, data)
+  ), ...)
+  size <- if (length(place) > 15L) 0.7 else 0.9
+  graphics::axis(2, at = place, labels = names, tick = FALSE, cex.axis = size)
+  graphics::segments(0, place, shown, place, col = "grey75")
+  graphics::points(shown, place, pch = 19, col = palette_classes[1L])
+  invisible(data)
+}
+
+score_label <- function(method) {
+  switch(method,
+    fisher = "Fisher score",
+    rfe = , bahsic = , forward = "score (columns + 1 - rank)",
+    "scale factor"
+  )
+}
+
+rank_title <- function(x, type, data) {
+  if (type == "frequency") {
+    sure <- sum(data$frequency >= 0.9)
+    return(paste0(if (sure) sure else "No", " column", if (sure > 1L) "s", " among the best ", x$n,
+                  " in at least 90% of resamples"))
+  }
+  zero <- sum(x$score == 0)
+  best <- paste(utils::head(data$name, 2L), collapse = " and ")
+  paste0(best, if (nrow(data) > 1L) " matter most" else " matters most",
+         if (zero) paste0(", ", zero, " of ", length(x$score), " do not"))
+}
+
+plot_rank_path <- function(x, ...) {
+  local_par(mar = c(4.1, 5.1, 2.6, 1.1), mgp = c(3.4, 0.7, 0))
+  path <- x$path
+  last <- path$value[nrow(path)]
+  name <- value_name(x$method)
+  title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L),
+                  if (last >= path$value[1L]) " rose to " else " fell to ", format(last, digits = 3),
+                  " in ", max(path$iteration), " steps", if (!x$converged) ", not settled")
+  draw(graphics::plot, list(
+    x = path$iteration, y = path$value, type = "o", pch = 19, cex = 0.6, col = palette_classes[1L],
+    xlab = if (x$method %in% c("forward", "bahsic", "rfe")) "step" else "iteration",
+    ylab = name, main = title
+  ), ...)
+  invisible(path)
+}

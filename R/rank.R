@@ -1,0 +1,313 @@
+#' Rank columns with kernels
+#'
+#' Which columns of a table separate the classes? Use it when columns may act together rather
+#' than one by one (interactions), when there are more than two classes, or when the data are
+#' too large for methods that hold an n by n matrix. `"sas"`, the default, learns one scale
+#' factor per column so that the kernel aligns best with the classes.
+#'
+#' @details
+#' | method | what it does | kernels | classes |
+#' |---|---|---|---|
+#' | `"sas"` | maximises the kernel's alignment with the classes over scale factors | linear, RBF, Laplace, polynomial | any |
+#' | `"scss"` | the same for class separability, tr S_b / (tr S_w + eps), eps a tenth of tr S_w at the start | the same | any |
+#' | `"sfs"` | the same for the Frobenius product with the target | RBF, Laplace | any |
+#' | `"kfds"` | multiplies scale factors by the Fisher discriminant's normal vector until they settle | linear | one against rest |
+#' | `"fisher"` | Fisher score of each column by itself (two classes: eq 1; more: between over within scatter) | none | any |
+#' | `"rfe"` | leaves out the column with the smallest squared weight of a linear SVM, again and again | linear | one against rest |
+#' | `"arom"` | multiplies scale factors by the linear SVM's normal vector until they settle | linear | one against rest |
+#' | `"r2w2"` | minimises the radius-margin bound of an SVM over scale factors | linear, RBF, Laplace, polynomial | one against rest |
+#' | `"bahsic"` | leaves out the column whose removal costs least HSIC, again and again | any | any |
+#' | `"forward"` | the pair of columns whose product kernel aligns best, then one column at a time | any but user functions | any |
+#' | `"fusion"` | weights of [kernel_fusion()] with one rank-one kernel per column | linear | one against rest |
+#'
+#' With one against rest, weights of the classes are combined by their summed squares. Scale
+#' factors of exactly duplicated columns are shared equally, which leaves the kernel as it is.
+#' `"forward"` is the method for pure interactions such as y = sign(x1 x2), which give a gradient
+#' nothing to start from; `restarts` help `"sas"` with weaker ones. Constant columns get score 0
+#' and rank last.
+#'
+#' `"sas"`, `"scss"`, `"sfs"` and `"forward"` stream through the Gram matrix in tiles and take
+#' O(n D) memory.
+#'
+#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a formula.
+#' @param y class labels: a factor (or character, logical) with at least two rows per class.
+#' @param formula,data a formula `y ~ .` and its data frame.
+#' @param kernel a kernel, see [kernels]; its weights are the start of the scale factors. NULL: an
+#'   RBF kernel with sigma half of `"mean"` for `"sas"`, `"scss"`, `"sfs"`, `"r2w2"`, `"bahsic"` and
+#'   `"forward"`, else linear.
+#' @param method one of the methods below.
+#' @param optimizer for `"sas"`, `"scss"`, `"sfs"`: `"lbfgs"` (bound-constrained, in squared scale
+#'   factors) or `"ascent"` (the paper's gradient ascent with backtracking).
+#' @param max_iter most iterations of methods that iterate.
+#' @param tol stop at a relative change of the criterion below this (of the scale factors for
+#'   `"kfds"` and `"arom"`).
+#' @param restarts number of further, perturbed starts (R's random numbers); the best value wins.
+#' @param ridge for `"kfds"`: added to the diagonal of N, in units of its mean. NULL means 0.01.
+#' @param update for `"kfds"`: `"corrected"`, or `"printed"` for the algorithm as in the paper, which
+#'   does not settle.
+#' @param cost soft-margin constant C of the SVM in `"rfe"`, `"arom"`, `"r2w2"` and `"fusion"`. NULL
+#'   means 1/R^2, R the mean length of the rows in the kernel space (1 for `"fusion"`).
+#' @param target `"balanced"` or `"plain"`, see [kernel_alignment()].
+#' @param block rows of the data that a tile of the Gram matrix spans; NULL for 240. It changes
+#'   memory and speed, not the result beyond rounding.
+#' @param resample number B of stratified subsamples of half the rows on which the ranking is
+#'   repeated, in parallel when a plan of the future package is set and future.apply is
+#'   installed.
+#' @param n number of best columns that `print()`, `predict()` and `resample` speak of.
+#' @param scale standardise the columns first.
+#' @param na_action `"fail"`, or `"omit"` rows with missing values.
+#' @param threads number of threads; the result does not depend on it.
+#' @param verbose draw a progress bar over restarts, resamples and eliminations.
+#' @param ... nothing else is accepted.
+#' @returns An object of class `"kernel_rank"`, a list with
+#'   * `score`: per column, named, larger is better: the scale factor w, the Fisher score, or D + 1 -
+#'     rank for `"rfe"`, `"bahsic"` and `"forward"`.
+#'   * `ranking`: column numbers, best first. Columns at zero rank among themselves by the
+#'     criterion's gradient (`"sas"`, `"scss"`, `"sfs"`, `"r2w2"`) or last vanished first, then by number.
+#'   * `weights`: scale factors w, and `kernel`: the kernel with those weights, ready for
+#'     [kernel_lm()] and friends on data scaled alike (NULL for methods without scale factors).
+#'   * `value`: the criterion reached (for `"r2w2"` the bound, NA for `"fisher"` and `"rfe"`).
+#'   * `path`: data frame `iteration`, `value`, `step` (length of the move of w; for `"rfe"`, `"bahsic"`
+#'     and `"forward"` the column taken).
+#'   * `converged`: whether the stopping rule held before `max_iter`.
+#'   * `frequency`: share of resamples that had the column among the best `n`; NULL without.
+#'   * `method`, `n` (as given), `nobs`, `classes`, `scaling`, `input`, `call`.
+#' @references Ramona, Richard and David (2012), Multiclass feature selection with kernel
+#'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23.
+#'   Guyon, Weston, Barnhill and Vapnik (2002) for RFE; Weston, Elisseeff, Schoelkopf and Tipping
+#'   (2003) for AROM; Weston et al. (2000) for the radius-margin bound; Song et al. (2012) for
+#'   BAHSIC.
+#' @examples
+#' fit <- kernel_rank(iris[, 1:4], iris$Species)
+#' fit
+#' head(predict(fit, iris, n = 2))
+#'
+#' set.seed(1)
+#' x <- matrix(rnorm(100 * 6), 100)
+#' kernel_rank(x, factor(x[, 2] * x[, 5] > 0), method = "forward")$ranking[1:2]
+#' @family feature ranking
+#' @export
+kernel_rank <- function(x, ...) UseMethod("kernel_rank")
+
+rank_methods <- c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic", "forward",
+                  "fusion")
+
+#' @rdname kernel_rank
+#' @export
+kernel_rank.default <- function(
+  x, y, kernel = NULL,
+  method = c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic", "forward",
+             "fusion"),
+  optimizer = c("lbfgs", "ascent"), max_iter = 200, tol = 1e-6, restarts = 0, ridge = NULL,
+  update = c("corrected", "printed"), cost = NULL, target = "balanced", block = NULL,
+  resample = 0, n = 10, scale = TRUE, na_action = c("fail", "omit"),
+  threads = getOption("kernelect.threads", 1L), verbose = FALSE, ...
+) {
+  check_dots(...)
+  control <- list(
+    method = check_choice(method, "method", rank_methods),
+    optimizer = check_choice(optimizer, "optimizer", c("lbfgs", "ascent")),
+    max_iter = check_whole(max_iter, "max_iter", min = 1),
+    tol = check_number(tol, "tol", min = 0),
+    restarts = check_whole(restarts, "restarts"),
+    ridge = if (is.null(ridge)) 1e-2 else check_number(ridge, "ridge", min = 0),
+    update = check_choice(update, "update", c("corrected", "printed")),
+    cost = if (!is.null(cost)) check_number(cost, "cost", above = 0, finite = FALSE),
+    target = check_choice(target, "target", c("balanced", "plain")),
+    block = if (is.null(block)) 240 else check_whole(block, "block", min = 1),
+    threads = check_threads(threads),
+    verbose = check_flag(verbose, "verbose")
+  )
+  resample <- check_whole(resample, "resample")
+  n <- check_whole(n, "n", min = 1)
+  if (missing(y)) abort("argument", "`y` is missing: class labels, one per row of `x`.")
+  control$kernel <- rank_kernel(kernel, control$method)
+  data <- model_data(x, y, scale, na_action)
+  data$y <- check_classes(data$y, min_rows = 2L)
+  rank_columns(data, control, resample, n)
+}
+
+#' @rdname kernel_rank
+#' @export
+kernel_rank.formula <- function(formula, data, ...) {
+  parts <- formula_data(formula, data)
+  fit <- kernel_rank.default(parts$x, parts$y, ...)
+  fit$input$terms <- parts$terms
+  fit$call <- sys.call()
+  fit
+}
+
+# ---- kernels a method can use --------------------------------------------------------
+
+kernels_of_method <- function(method) {
+  smooth <- c("linear", "rbf", "laplace", "polynomial")
+  switch(method,
+    sas = , scss = , r2w2 = smooth,
+    sfs = c("rbf", "laplace"),
+    kfds = , arom = , rfe = , fusion = "linear",
+    forward = c(smooth, "sigmoid", "spline"),
+    c(smooth, "sigmoid", "spline", "function")
+  )
+}
+
+rank_kernel <- function(kernel, method) {
+  usable <- kernels_of_method(method)
+  if (is.null(kernel)) {
+    if (!"rbf" %in% usable) return(linear_kernel())
+    return(scaled_sigma(rbf_kernel(), 0.5))
+  }
+  kernel <- as_kernel(kernel)
+  if (!kernel$type %in% usable) {
+    why <- if (method == "sfs") " (its criterion grows without bound with the scale factors)"
+    abort("kernel", "`kernel`: method \"", method, "\" cannot use a ", kernel$type, " kernel", why,
+          "; it works with ", paste(usable, collapse = ", "), ".")
+  }
+  kernel
+}
+
+# ---- from data to ranking ------------------------------------------------------------
+
+rank_columns <- function(data, control, resample, n) {
+  x <- data$x
+  varies <- .Call(ffi_column_sd, x, colMeans(x)) > 0
+  check_varying(varies, colnames(x))
+  rows <- draw_subsamples(data$y, resample)
+  control$starts <- draw_starts(ncol(x), control$restarts)
+  control$kernel <- resolve_kernel(control$kernel, x)
+  fit <- rank_varying(x, data$y, control, varies)
+  fit$frequency <- selection_frequency(x, data$y, control, rows, n)
+  if (!fit$converged) warn_rank(control, fit$path)
+  new_kernel_rank(fit, data, control, n)
+}
+
+check_varying <- function(varies, names) {
+  if (!any(varies)) abort("data", "All columns of `x` are constant: there is nothing to rank.")
+  if (all(varies)) return(invisible())
+  constant <- which(!varies)
+  shown <- backticked(if (is.null(names)) constant else names[constant])
+  inform(length(constant), if (length(constant) > 1L) " columns are" else " column is",
+         " constant and ranked last with score 0: ", shown, ".")
+}
+
+# The ranking of the columns that vary, with the others put back at score 0.
+rank_varying <- function(x, y, control, varies) {
+  if (!all(varies)) {
+    x <- x[, varies, drop = FALSE]
+    control$kernel$weights <- control$kernel$weights[varies]
+    control$starts <- control$starts[varies, , drop = FALSE]
+  }
+  fit <- rank_method(control$method)(x, y, control)
+  where <- which(varies)
+  fit$ranking <- c(where[order(-fit$score, -fit$tie, seq_along(where))], which(!varies))
+  fit$score <- replace(numeric(length(varies)), where, fit$score)
+  if (fit$ordinal) fit$score[fit$ranking[seq_along(where)]] <- length(varies) + 1 - seq_along(where)
+  if (!is.null(fit$weights)) fit$weights <- replace(numeric(length(varies)), where, fit$weights)
+  if (fit$ordinal && nrow(fit$path)) fit$path$step <- where[fit$path$step]
+  fit
+}
+
+rank_method <- function(method) {
+  switch(method,
+    sas = , scss = , sfs = rank_by_criterion,
+    kfds = rank_kfds, fisher = rank_fisher, rfe = rank_rfe, arom = rank_arom, r2w2 = rank_r2w2,
+    bahsic = rank_bahsic, forward = rank_forward, fusion = rank_fusion
+  )
+}
+
+# What every method returns. `tie` orders columns of equal score; `ordinal` methods order the
+# columns only, and their score is made from the ranks.
+method_result <- function(score, tie = numeric(length(score)), weights = NULL, value = NA_real_,
+                          path = empty_path(), converged = TRUE, ordinal = FALSE) {
+  list(score = score, tie = tie, weights = weights, value = value, path = path,
+       converged = converged, ordinal = ordinal)
+}
+
+empty_path <- function() data.frame(iteration = integer(), value = numeric(), step = numeric())
+
+warn_rank <- function(control, path) {
+  change <- if (nrow(path) > 1L) format(relative_change(path$value), digits = 2)
+  printed <- control$method == "kfds" && control$update == "printed"
+  warn("convergence", "Method \"", control$method, "\" did not converge in ", control$max_iter,
+       " iterations", if (!is.null(change)) paste0(" (last relative change of the value: ", change, ")"),
+       ". Raise `max_iter`, or `tol`, if the best columns still change.",
+       if (printed) " The update as printed never settles: use `update = \"corrected\"`.")
+}
+
+relative_change <- function(values) {
+  last <- utils::tail(values, 2L)
+  abs(last[2L] - last[1L]) / abs(last[2L])
+}
+
+new_kernel_rank <- function(fit, data, control, n) {
+  columns <- data$input$columns
+  if (is.null(columns)) columns <- paste0("column", seq_along(fit$score))
+  named <- function(v) if (!is.null(v)) stats::setNames(v, columns)
+  kernel <- NULL
+  if (!is.null(fit$weights)) {
+    kernel <- control$kernel
+    kernel$weights <- stats::setNames(fit$weights, data$input$columns)
+  }
+  structure(
+    list(
+      score = named(fit$score), ranking = fit$ranking, weights = named(fit$weights),
+      kernel = kernel, value = fit$value, path = fit$path, converged = fit$converged,
+      method = control$method, frequency = named(fit$frequency), n = n, nobs = data$n,
+      classes = levels(data$y), scaling = data$scaling, input = data$input, call = user_call()
+    ),
+    class = "kernel_rank"
+  )
+}
+
+# ---- randomness, drawn up front so that parallel and serial runs agree ------------------
+
+draw_subsamples <- function(y, count) {
+  lapply(seq_len(count), function(b) {
+    half <- lapply(split(seq_along(y), y), function(i) {
+      i[sample.int(length(i), max(2L, ceiling(length(i) / 2)))]
+    })
+    sort(unlist(half, use.names = FALSE))
+  })
+}
+
+# Factors on the start: log-normal, a column each.
+draw_starts <- function(columns, count) {
+  matrix(exp(stats::rnorm(columns * count, sd = 0.5)), columns, count)
+}
+
+# ---- how sure is a ranking? --------------------------------------------------------------
+
+selection_frequency <- function(x, y, control, rows, n) {
+  if (!length(rows)) return(NULL)
+  tick <- progress(control$verbose && !parallel_plan(), length(rows))
+  best <- parallel_lapply(rows, function(i) {
+    part <- x[i, , drop = FALSE]
+    varies <- .Call(ffi_column_sd, part, colMeans(part)) > 0
+    control$verbose <- FALSE
+    fit <- rank_varying(part, droplevels(y[i]), control, varies)
+    tick()
+    utils::head(fit$ranking, n)
+  })
+  tick(close = TRUE)
+  tabulate(unlist(best), ncol(x)) / length(rows)
+}
+
+parallel_plan <- function() {
+  requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
+}
+
+parallel_lapply <- function(x, f) {
+  if (!parallel_plan()) return(lapply(x, f))
+  future.apply::future_lapply(x, f, future.packages = "kernelect")
+}
+
+# A function that moves a progress bar on by one, or does nothing.
+progress <- function(show, count) {
+  if (!show || count < 1L) return(function(close = FALSE) invisible())
+  bar <- utils::txtProgressBar(max = count, style = 3)
+  done <- 0
+  function(close = FALSE) {
+    if (close) return(invisible(close(bar)))
+    done <<- done + 1
+    utils::setTxtProgressBar(bar, done)
+  }
+}

@@ -1,0 +1,235 @@
+#include "ffi.h"
+
+#include <string.h>
+
+/* A named list; the values are protected by the caller. */
+static SEXP named_list(int count, const char *const names[], const SEXP values[])
+{
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, count)),
+       labels = PROTECT(Rf_allocVector(STRSXP, count));
+  for (int i = 0; i < count; i++) {
+    SET_VECTOR_ELT(list, i, values[i]);
+    SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, labels);
+  UNPROTECT(2);
+  return list;
+}
+
+static SEXP doubles(const double *from, size_t n)
+{
+  SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)n);
+  memcpy(REAL(out), from, n * sizeof(double));
+  return out;
+}
+
+/* Labels from 1 as labels from 0. */
+static const int *labels_from_zero(SEXP label, size_t n, size_t classes)
+{
+  ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "label");
+  int *out = (int *)R_alloc(n, sizeof(int));
+  for (size_t i = 0; i < n; i++) {
+    out[i] = INTEGER(label)[i] - 1;
+    ffi_assert(out[i] >= 0 && (size_t)out[i] < classes, "label out of range");
+  }
+  return out;
+}
+
+static const double *target_table(SEXP target, size_t *classes)
+{
+  size_t columns;
+  const double *values = ffi_matrix(target, classes, &columns, "target");
+  ffi_assert(*classes == columns, "target");
+  return values;
+}
+
+/* spec: type, constant, block */
+static ke_criterion criterion_of(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel,
+                                 const ke_env *env)
+{
+  ke_criterion c;
+  memset(&c, 0, sizeof c);
+  ffi_assert(TYPEOF(spec) == REALSXP && XLENGTH(spec) == 3, "criterion");
+  c.type = (ke_criterion_type)REAL(spec)[0];
+  c.constant = REAL(spec)[1];
+  c.kernel = ffi_kernel(kernel);
+  c.x = ffi_matrix(x, &c.n, &c.d, "x");
+  c.target = target_table(target, &c.classes);
+  c.label = labels_from_zero(label, c.n, c.classes);
+  const size_t most = (c.n + KE_STRIP - 1) / KE_STRIP * KE_STRIP;
+  const double block = REAL(spec)[2];
+  ffi_assert(block >= 1 && c.n > 0 && c.kernel.type != KE_SPLINE, "block");
+  c.block = block < (double)most ? ((size_t)block + KE_STRIP - 1) / KE_STRIP * KE_STRIP : most;
+  double *work = (double *)R_alloc(ke_criterion_work(&c, env), sizeof(double));
+  ke_criterion_open(&c, work, env);
+  return c;
+}
+
+/* Value and gradient (by v = w^2) for scale factors w. */
+SEXP ffi_criterion(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP weights,
+                   SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_criterion c = criterion_of(x, label, target, spec, kernel, &env);
+  const double *w = ffi_optional(weights, c.d, "weights");
+  ffi_assert(w != NULL, "weights");
+  double *gradient = (double *)R_alloc(c.d, sizeof(double)), value;
+  ke_criterion_evaluate(&c, w, &value, gradient, &env);
+  const char *const names[] = {"value", "gradient"};
+  const SEXP values[] = {PROTECT(Rf_ScalarReal(value)), PROTECT(doubles(gradient, c.d))};
+  SEXP out = named_list(2, names, values);
+  UNPROTECT(2);
+  return out;
+}
+
+typedef struct {
+  ke_criterion *criterion;
+  const ke_env *env;
+} objective_data;
+
+static ke_status evaluate(void *data, const double *w, double *value, double *gradient)
+{
+  const objective_data *o = data;
+  return ke_criterion_evaluate(o->criterion, w, value, gradient, o->env);
+}
+
+static SEXP search_result(const ke_search *s, const double *w, size_t d, ke_status status)
+{
+  const char *const names[] = {"weights", "value", "gradient", "values", "steps", "status"};
+  const SEXP values[] = {PROTECT(doubles(w, d)),
+                         PROTECT(Rf_ScalarReal(s->value)),
+                         PROTECT(doubles(s->gradient, d)),
+                         PROTECT(doubles(s->values, s->iterations + 1)),
+                         PROTECT(doubles(s->steps, s->iterations + 1)),
+                         PROTECT(Rf_ScalarInteger((int)status))};
+  SEXP out = named_list(6, names, values);
+  UNPROTECT(6);
+  return out;
+}
+
+/* control: 0 lbfgs or 1 ascent, max_iter, tol */
+static SEXP run_search(const ke_objective *f, SEXP start, SEXP control)
+{
+  const double *from = ffi_optional(start, f->d, "start");
+  ffi_assert(from != NULL && TYPEOF(control) == REALSXP && XLENGTH(control) == 3, "control");
+  const size_t max_iter = (size_t)REAL(control)[1];
+  double *w = (double *)R_alloc(f->d, sizeof(double));
+  memcpy(w, from, f->d * sizeof(double));
+  ke_search s = {max_iter, REAL(control)[2], 0.0, NULL, NULL, NULL, 0};
+  s.gradient = (double *)R_alloc(f->d, sizeof(double));
+  s.values = (double *)R_alloc(max_iter + 1, sizeof(double));
+  s.steps = (double *)R_alloc(max_iter + 1, sizeof(double));
+  double *work = (double *)R_alloc(ke_search_work(f->d), sizeof(double));
+  const ke_status status = (REAL(control)[0] == 0.0 ? ke_lbfgs : ke_ascend)(f, &s, w, work);
+  return search_result(&s, w, f->d, status);
+}
+
+SEXP ffi_maximise(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP start, SEXP control,
+                  SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_criterion c = criterion_of(x, label, target, spec, kernel, &env);
+  objective_data data = {&c, &env};
+  const ke_objective f = {c.d, evaluate, &data};
+  return run_search(&f, start, control);
+}
+
+typedef struct {
+  SEXP function, environment;
+  size_t d;
+} function_data;
+
+/* An R function of w that returns the value followed by the gradient by v. */
+static ke_status evaluate_function(void *data, const double *w, double *value, double *gradient)
+{
+  const function_data *o = data;
+  SEXP call = PROTECT(Rf_lang2(o->function, PROTECT(doubles(w, o->d))));
+  SEXP result = PROTECT(Rf_eval(call, o->environment));
+  ffi_assert(TYPEOF(result) == REALSXP && (size_t)XLENGTH(result) == o->d + 1, "objective");
+  *value = REAL(result)[0];
+  memcpy(gradient, REAL(result) + 1, o->d * sizeof(double));
+  UNPROTECT(3);
+  R_CheckUserInterrupt();
+  return R_FINITE(*value) ? KE_OK : KE_NOT_FINITE;
+}
+
+SEXP ffi_maximise_function(SEXP function, SEXP environment, SEXP start, SEXP control)
+{
+  ffi_assert(Rf_isFunction(function) && Rf_isEnvironment(environment), "function");
+  function_data data = {function, environment, (size_t)XLENGTH(start)};
+  const ke_objective f = {data.d, evaluate_function, &data};
+  return run_search(&f, start, control);
+}
+
+/* ---- searches over sets of columns ------------------------------------------------------- */
+
+static ke_subset subset_of(SEXP x, SEXP label, SEXP target, SEXP kernel)
+{
+  ke_subset s;
+  memset(&s, 0, sizeof s);
+  s.kernel = ffi_kernel(kernel);
+  s.x = ffi_matrix(x, &s.n, &s.d, "x");
+  s.target = target_table(target, &s.classes);
+  s.label = labels_from_zero(label, s.n, s.classes);
+  s.rows = ffi_rows_lend(s.n, s.d);
+  return s;
+}
+
+static void pack_columns(ke_subset *s)
+{
+  ke_rows *column = (ke_rows *)R_alloc(s->d, sizeof(ke_rows));
+  for (size_t e = 0; e < s->d; e++) {
+    column[e] = ffi_rows_lend(s->n, 1);
+    ke_pack(s->x + e * s->n, s->n, NULL, NULL, &column[e]);
+  }
+  s->column = column;
+}
+
+static SEXP subset_result(SEXP kt, SEXP kk)
+{
+  const char *const names[] = {"target", "self"};
+  const SEXP values[] = {kt, kk};
+  return named_list(2, names, values);
+}
+
+SEXP ffi_subset_pairs(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_subset s = subset_of(x, label, target, kernel);
+  pack_columns(&s);
+  double *work = (double *)R_alloc(ke_subset_work(s.d, &env), sizeof(double));
+  const int rows = (int)s.d + 1;
+  SEXP kt = PROTECT(Rf_allocMatrix(REALSXP, rows, rows));
+  SEXP kk = PROTECT(Rf_allocMatrix(REALSXP, rows, rows));
+  ke_subset_pairs(&s, REAL(kt), REAL(kk), work, &env);
+  SEXP out = subset_result(kt, kk);
+  UNPROTECT(2);
+  return out;
+}
+
+SEXP ffi_subset_extend(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_subset s = subset_of(x, label, target, kernel);
+  pack_columns(&s);
+  double *work = (double *)R_alloc(ke_subset_work(s.d, &env), sizeof(double));
+  SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
+  SEXP kk = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
+  ffi_assert(chosen != R_NilValue, "chosen");
+  ke_subset_extend(&s, ffi_optional(chosen, s.d, "chosen"), REAL(kt), REAL(kk), work, &env);
+  SEXP out = subset_result(kt, kk);
+  UNPROTECT(2);
+  return out;
+}
+
+SEXP ffi_subset_reduce(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_subset s = subset_of(x, label, target, kernel);
+  double *work = (double *)R_alloc(ke_subset_work(s.d, &env), sizeof(double));
+  SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
+  ffi_assert(chosen != R_NilValue, "chosen");
+  ke_subset_reduce(&s, ffi_optional(chosen, s.d, "chosen"), REAL(kt), work, &env);
+  UNPROTECT(1);
+  return kt;
+}
