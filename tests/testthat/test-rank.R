@@ -1,0 +1,340 @@
+interaction_data <- function(n, d, seed) {
+  set.seed(seed)
+  x <- matrix(rnorm(n * d), n)
+  list(x = x, y = factor(sign(x[, 1] * x[, 2])), mixed = factor(sign(x[, 1] * x[, 2] + x[, 3] / 2 + rnorm(n, sd = 0.3))))
+}
+
+test_that("linear SAS reaches the optimum on Sonar", {
+  skip_if_not_installed("mlbench")
+  data("Sonar", package = "mlbench", envir = environment())
+  for (optimizer in c("lbfgs", "ascent")) {
+    fit <- kernel_rank(Sonar[-61], Sonar$Class, linear_kernel(), optimizer = optimizer)
+    expect_gte(fit$value, 0.262)
+    expect_identical(fit$ranking[1:3], c(11L, 49L, 12L))
+    expect_true(fit$converged)
+  }
+})
+
+test_that("linear SCSS by ascent ranks as between over within scatter", {
+  skip_if_not_installed("mlbench")
+  data("Sonar", package = "mlbench", envir = environment())
+  fit <- suppressWarnings(kernel_rank(Sonar[-61], Sonar$Class, linear_kernel(), method = "scss", optimizer = "ascent"))
+  x <- scale(as.matrix(Sonar[-61]))
+  ratio <- apply(x, 2, function(v) {
+    fitted <- ave(v, Sonar$Class)
+    sum((fitted - mean(v))^2) / sum((v - fitted)^2)
+  })
+  expect_identical(fit$ranking, unname(order(-ratio)))
+})
+
+test_that("corrected KFDS without ridge gives the LDA coefficients on Pima", {
+  skip_if_not_installed("mlbench")
+  skip_if_not_installed("MASS")
+  data("PimaIndiansDiabetes", package = "mlbench", envir = environment())
+  pima <- PimaIndiansDiabetes[1:300, ]
+  fit <- kernel_rank(pima[-9], pima$diabetes, method = "kfds", ridge = 0)
+  expect_identical(fit$ranking, c(2L, 6L, 7L, 1L, 3L, 8L, 5L, 4L))
+  lda <- abs(MASS::lda(scale(pima[-9]), pima$diabetes)$scaling[, 1])
+  expect_lte(max(abs(fit$weights / sum(fit$weights) - lda / sum(lda))), 1e-4)
+})
+
+test_that("KFDS gives the same in input space and through the Gram matrix", {
+  set.seed(4)
+  x <- matrix(rnorm(30 * 12), 30)
+  side <- rep(c(1, -1), 15)
+  wide <- cbind(x, matrix(0, 30, 20)) # zero columns force the other route
+  expect_equal(fisher_normal(x, side, 0.1)$normal, fisher_normal(wide, side, 0.1)$normal[1:12], tolerance = 1e-8)
+})
+
+test_that("KFDS as printed does not settle and says so", {
+  expect_warning(
+    fit <- kernel_rank(iris[51:150, 1:4], iris$Species[51:150], method = "kfds", update = "printed", max_iter = 30),
+    "update as printed", class = "kernelect_warning_convergence"
+  )
+  expect_false(fit$converged)
+})
+
+test_that("vanished columns rank by when they vanished", {
+  set.seed(8)
+  x <- matrix(rnorm(60 * 8), 60)
+  fit <- kernel_rank(x, factor(x[, 3] + x[, 5] > 0), method = "kfds", ridge = 0.1)
+  expect_setequal(fit$ranking[1:2], c(3L, 5L))
+  expect_gt(sum(fit$score == 0), 0)
+  expect_false(is.unsorted(-fit$score[fit$ranking]))
+})
+
+test_that("Fisher scores follow eq 1, and between over within beyond two classes", {
+  two <- droplevels(iris[51:150, ])
+  fit <- kernel_rank(two[1:4], two$Species, method = "fisher")
+  want <- vapply(two[1:4], function(v) diff(tapply(v, two$Species, mean))^2 / sum(tapply(v, two$Species, var)), 0)
+  expect_equal(fit$score, want, tolerance = 1e-12)
+  fit <- kernel_rank(iris[1:4], iris$Species, method = "fisher", scale = FALSE)
+  want <- vapply(iris[1:4], function(v) {
+    table <- anova(lm(v ~ iris$Species))
+    table[1, "Sum Sq"] / table[2, "Sum Sq"]
+  }, 0)
+  expect_equal(fit$score, want, tolerance = 1e-12)
+})
+
+test_that("RFE leaves out what kernlab's linear machines give the smallest weight", {
+  skip_if_not_installed("kernlab")
+  two <- droplevels(iris[51:150, ])
+  x <- scale(as.matrix(two[1:4]))
+  fit <- kernel_rank(two[1:4], two$Species, method = "rfe", cost = 0.5)
+  left <- 1:4
+  for (step in 1:3) {
+    machine <- kernlab::ksvm(x[, left], two$Species, kernel = "vanilladot", kpar = list(), C = 0.5, scaled = FALSE, tol = 1e-6)
+    w <- colSums(kernlab::coef(machine)[[1]] * x[kernlab::alphaindex(machine)[[1]], left, drop = FALSE])
+    expect_equal(fit$path$value[step], sum(w^2), tolerance = 1e-4)
+    expect_identical(fit$path$step[step], left[which.min(w^2)])
+    left <- left[-which.min(w^2)]
+  }
+  expect_identical(fit$ranking, c(left, rev(fit$path$step)))
+  expect_identical(unname(fit$score[fit$ranking]), c(4, 3, 2, 1))
+})
+
+test_that("AROM ends where another round of the linear machine changes nothing", {
+  two <- droplevels(iris[51:150, ])
+  x <- scale(as.matrix(two[1:4]))
+  fit <- kernel_rank(two[1:4], two$Species, method = "arom", cost = 1)
+  z <- x * rep(fit$weights, each = 100)
+  side <- ifelse(two$Species == "virginica", 1, -1)
+  normal <- abs(crossprod(z, svm_dual(tcrossprod(z), side, 1)$solution))
+  again <- fit$weights * drop(normal)
+  expect_equal(unname(again / max(again)), unname(fit$weights), tolerance = 1e-4)
+  expect_true(fit$converged)
+})
+
+test_that("the gradient of the radius-margin bound equals differences for every kernel", {
+  set.seed(3)
+  x <- scale(matrix(rnorm(40 * 3), 40))
+  sides <- list(rep(c(1, -1), 20), rep(c(1, 1, -1, -1), 10))
+  w <- c(1, 0.6, 1.4)
+  for (kernel in list(linear_kernel(), rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), polynomial_kernel(2, 0.5, 1))) {
+    bound <- radius_margin(x, kernel, sides, cost = 0.8, threads = 1L, tol = 1e-12)
+    slope <- vapply(1:3, function(d) {
+      h <- 1e-4
+      (bound(sqrt(replace(w^2, d, w[d]^2 + h)))[1] - bound(sqrt(replace(w^2, d, w[d]^2 - h)))[1]) / (2 * h)
+    }, 0)
+    expect_equal(bound(w)[-1], slope, tolerance = 1e-5)
+  }
+})
+
+test_that("linear machines and the bound find the complementary pair of the linear toy", {
+  toy <- simulate_weston(100, 1)
+  for (method in c("rfe", "arom", "kfds")) {
+    expect_setequal(kernel_rank(toy[-203], toy$y, method = method)$ranking[1:2], c(3L, 6L))
+  }
+  expect_setequal(kernel_rank(toy[-203], toy$y, linear_kernel(), "r2w2")$ranking[1:2], c(3L, 6L))
+  toy <- simulate_weston(100, 1, "nonlinear")
+  for (method in c("sas", "scss", "sfs", "r2w2")) {
+    expect_setequal(kernel_rank(toy[-53], toy$y, method = method)$ranking[1:2], 1:2)
+  }
+})
+
+test_that("SAS with restarts and forward selection find an interaction", {
+  for (seed in 1:3) {
+    data <- interaction_data(400, 15, seed)
+    expect_true(all(1:3 %in% kernel_rank(data$x, data$mixed, restarts = 2)$ranking[1:5]))
+    expect_true(all(1:3 %in% kernel_rank(data$x, data$mixed, method = "forward")$ranking[1:5]))
+    expect_setequal(kernel_rank(data$x, data$y, method = "forward")$ranking[1:2], 1:2)
+  }
+})
+
+test_that("forward selection equals the naive search for every kernel", {
+  x <- scale(as.matrix(iris[seq(1, 150, 2), 1:4]))
+  y <- iris$Species[seq(1, 150, 2)]
+  kernels <- list(rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), linear_kernel(), polynomial_kernel(2),
+                  sigmoid_kernel(0.1), spline_kernel(), rbf_kernel(sigma = 1, weights = c(1, 2, 0.5, 1)))
+  for (kernel in kernels) {
+    align <- function(columns) {
+      parts <- lapply(columns, function(d) {
+        one <- kernel
+        if (!is.null(kernel$weights)) one$weights <- kernel$weights[d]
+        gram(x[, d, drop = FALSE], one)
+      })
+      kernel_alignment(Reduce(`*`, parts), y)
+    }
+    fit <- kernel_rank(x, y, kernel, method = "forward", scale = FALSE)
+    pairs <- combn(4, 2)
+    best <- pairs[, which.max(apply(pairs, 2, align))]
+    expect_setequal(fit$ranking[1:2], best)
+    third <- setdiff(1:4, best)
+    third <- third[which.max(vapply(third, function(d) align(c(best, d)), 0))]
+    expect_identical(fit$ranking[3], third)
+    values <- vapply(1:4, function(k) align(fit$ranking[seq_len(k)]), 0)
+    expect_equal(fit$path$value, values, tolerance = 1e-12)
+    expect_identical(unname(fit$score[fit$ranking]), c(4, 3, 2, 1))
+  }
+})
+
+test_that("BAHSIC equals the naive elimination for every kernel", {
+  x <- scale(as.matrix(iris[seq(1, 150, 2), 1:4]))
+  x[5, ] <- x[9, ]
+  y <- iris$Species[seq(1, 150, 2)]
+  kernels <- list(rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), linear_kernel(), polynomial_kernel(2),
+                  sigmoid_kernel(0.1), spline_kernel(), function_kernel(function(x, z) exp(-abs(outer(rowSums(x), rowSums(z), `-`)))))
+  for (kernel in kernels) {
+    fit <- kernel_rank(x, y, kernel, method = "bahsic", scale = FALSE)
+    left <- 1:4
+    for (step in 1:3) {
+      hsic <- vapply(left, function(d) kernel_hsic(gram(x[, setdiff(left, d), drop = FALSE], kernel), y), 0)
+      expect_equal(fit$path$value[step], max(hsic), tolerance = 1e-10)
+      expect_identical(fit$path$step[step], left[which.max(hsic)])
+      left <- setdiff(left, fit$path$step[step])
+    }
+    expect_identical(fit$ranking, c(left, rev(fit$path$step)))
+  }
+})
+
+test_that("all routes give the identical result", {
+  same <- setdiff(names(kernel_rank(iris[1:4], iris$Species)), c("input", "call"))
+  by_matrix <- kernel_rank(as.matrix(iris[1:4]), iris$Species)
+  by_frame <- kernel_rank(iris[1:4], as.character(iris$Species))
+  by_formula <- kernel_rank(Species ~ ., iris)
+  expect_identical(by_frame[same], by_matrix[same])
+  expect_identical(by_formula[same], by_matrix[same])
+  expect_identical(kernel_rank(Species ~ ., iris, linear_kernel(), "scss")$score,
+                   kernel_rank(iris[1:4], iris$Species, linear_kernel(), "scss")$score)
+})
+
+test_that("the learned kernel and predict() are ready for use", {
+  fit <- kernel_rank(iris[1:4], iris$Species)
+  expect_identical(fit$kernel$weights, fit$weights)
+  expect_equal(kernel_alignment(gram(scale(iris[1:4]), fit$kernel), iris$Species), fit$value, tolerance = 1e-10)
+  best <- names(fit$score)[fit$ranking[1:2]]
+  expect_equal(predict(fit, iris, n = 2), iris[best])
+  shuffled <- as.matrix(iris[3:1, c(5, 4, 3, 2, 1)[-1]])
+  expect_identical(colnames(predict(fit, shuffled, n = 2)), best)
+  expect_identical(dim(predict(fit, iris[0, ], n = 3)), c(0L, 3L))
+  expect_identical(is.na(predict(fit, replace(iris, cbind(2, fit$ranking[1]), NA), n = 1)[1:3, 1]), c(FALSE, TRUE, FALSE))
+  expect_error(predict(fit, iris[1:3]), class = "kernelect_error_columns")
+  expect_error(predict(fit, iris, N = 2), class = "kernelect_error_dots")
+  bare <- kernel_rank(unname(as.matrix(iris[1:4])), iris$Species)
+  expect_identical(predict(bare, unname(as.matrix(iris[1:4])), n = 1)[, 1], iris[[bare$ranking[1]]])
+})
+
+test_that("factor columns are ranked as indicators and come back as such", {
+  set.seed(2)
+  d <- data.frame(g = factor(sample(c("a", "b"), 60, TRUE)), z = rnorm(60))
+  fit <- kernel_rank(d, factor(d$g == "a"), method = "fisher")
+  expect_identical(names(fit$score), c("ga", "gb", "z"))
+  expect_named(predict(fit, d, n = 1), "ga")
+})
+
+test_that("constant columns come last with score 0 and duplicated ones share their score", {
+  x <- cbind(flat = 3, as.matrix(iris[1:4]), again = iris$Petal.Length)
+  for (method in setdiff(rank_methods, "fusion")) {
+    expect_message(fit <- kernel_rank(x, iris$Species, method = method), "`flat`")
+    expect_identical(fit$ranking[6], 1L)
+    expect_identical(fit$score[["flat"]], 0)
+    if (!method %in% c("rfe", "bahsic", "forward")) expect_identical(fit$score[["again"]], fit$score[["Petal.Length"]])
+  }
+  set.seed(1)
+  fit <- suppressMessages(kernel_rank(x, iris$Species, restarts = 3))
+  expect_identical(fit$score[["again"]], fit$score[["Petal.Length"]])
+  K <- gram(scale(x[, -1]), fit$kernel)
+  expect_equal(kernel_alignment(K, iris$Species), fit$value, tolerance = 1e-10)
+})
+
+test_that("more columns than rows is no obstacle", {
+  set.seed(6)
+  x <- matrix(rnorm(20 * 50), 20)
+  y <- factor(rep(1:2, 10))
+  x[, 9] <- x[, 9] + 3 * (y == 2)
+  for (method in setdiff(rank_methods, "fusion")) {
+    expect_true(9 %in% kernel_rank(x, y, method = method)$ranking[1:3], label = method)
+  }
+})
+
+test_that("subsamples tell how sure a ranking is, the same serially and in parallel", {
+  data <- interaction_data(80, 6, 3)
+  y <- factor(data$x[, 2] > 0)
+  set.seed(5)
+  fit <- kernel_rank(data$x, y, resample = 8, n = 2, restarts = 1)
+  expect_length(fit$frequency, 6)
+  expect_equal(sum(fit$frequency), 2)
+  expect_identical(fit$frequency[[2]], 1)
+  expect_null(kernel_rank(data$x, y)$frequency)
+  skip_if_not_installed("future.apply")
+  skip_on_cran()
+  old <- future::plan("multisession", workers = 2)
+  on.exit(future::plan(old))
+  set.seed(5)
+  skip_if_not(nzchar(system.file(package = "kernelect")), "the package is not installed")
+  expect_identical(kernel_rank(data$x, y, resample = 8, n = 2, restarts = 1)$frequency, fit$frequency)
+})
+
+test_that("restarts use R's random numbers and never lower the value", {
+  data <- interaction_data(120, 8, 2)
+  plain <- kernel_rank(data$x, data$mixed)
+  set.seed(1)
+  one <- kernel_rank(data$x, data$mixed, restarts = 2)
+  set.seed(1)
+  two <- kernel_rank(data$x, data$mixed, restarts = 2)
+  expect_identical(one$score, two$score)
+  expect_gte(one$value, plain$value)
+})
+
+test_that("threads change nothing", {
+  for (method in c("sas", "forward", "bahsic")) {
+    one <- kernel_rank(iris[1:4], iris$Species, method = method, threads = 1)
+    two <- kernel_rank(iris[1:4], iris$Species, method = method, threads = 2)
+    expect_identical(one$score, two$score)
+    expect_identical(one$path, two$path)
+  }
+})
+
+test_that("bad input meets a classed error that names the argument", {
+  x <- as.matrix(iris[1:4])
+  y <- iris$Species
+  expect_error(kernel_rank(x[1:50, ], y[1:50]), class = "kernelect_error_classes")
+  expect_error(kernel_rank(x[1:51, ], y[1:51]), "versicolor", class = "kernelect_error_classes")
+  expect_error(kernel_rank(x, seq_len(150)), class = "kernelect_error_argument")
+  expect_error(kernel_rank(x), class = "kernelect_error_argument")
+  expect_error(kernel_rank(x, y, linear_kernel(), "sfs"), "linear", class = "kernelect_error_kernel")
+  expect_error(kernel_rank(x, y, rbf_kernel(), "kfds"), "rbf", class = "kernelect_error_kernel")
+  expect_error(kernel_rank(x, y, function_kernel(tcrossprod), "forward"), "function", class = "kernelect_error_kernel")
+  expect_error(kernel_rank(x, y, spline_kernel()), "spline", class = "kernelect_error_kernel")
+  expect_error(kernel_rank(x, y, method = "sass"), "`method`", class = "kernelect_error_argument")
+  expect_error(kernel_rank(x, y, Method = "sas"), "`Method`", class = "kernelect_error_dots")
+  expect_error(kernel_rank(x, y, max_iter = 0), "`max_iter`", class = "kernelect_error_argument")
+  expect_error(kernel_rank(x, y, block = 0), "`block`", class = "kernelect_error_argument")
+  expect_error(kernel_rank(matrix(1, 6, 2), factor(rep(1:2, 3))), "constant", class = "kernelect_error_data")
+  twice <- cbind(x, again = x[, 1])
+  expect_error(kernel_rank(twice, y, method = "kfds", ridge = 0), "singular", class = "kernelect_error_singular")
+  expect_error(kernel_rank(x[51:150, 1:2], y[51:150], method = "arom", cost = Inf), "finite `cost`",
+               class = "kernelect_error_infeasible")
+  expect_error(kernel_rank(replace(x, 3, NA), y), class = "kernelect_error_missing_values")
+  expect_message(kernel_rank(replace(x, 3, NA), y, na_action = "omit"), "1 of 150")
+  expect_warning(kernel_rank(x, y, max_iter = 2), "`max_iter`", class = "kernelect_warning_convergence")
+  expect_error(plot(kernel_rank(x, y), type = "frequency"), class = "kernelect_error_argument")
+})
+
+test_that("one column can be ranked by every method", {
+  x <- as.matrix(iris[51:150, 3, drop = FALSE])
+  for (method in setdiff(rank_methods, "fusion")) {
+    expect_identical(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method))$ranking, 1L)
+  }
+})
+
+test_that("printing is short and says the essential", {
+  fit <- kernel_rank(iris[1:4], iris$Species, method = "kfds")
+  expect_snapshot(print(fit))
+  expect_snapshot(print(summary(fit)))
+  set.seed(1)
+  expect_snapshot(print(kernel_rank(cbind(as.matrix(iris[1:4]), matrix(rnorm(150 * 12), 150, dimnames = list(NULL, letters[1:12]))),
+                                    iris$Species, method = "fisher", resample = 4, n = 3)))
+  expect_snapshot(kernel_rank(iris[1:4], iris$Species, linear_kernel(), "sfs"), error = TRUE)
+})
+
+test_that("plots return their data and restore the graphical parameters", {
+  fit <- kernel_rank(iris[1:4], iris$Species, resample = 3, n = 2)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  before <- graphics::par("mar")
+  expect_identical(plot(fit, type = "score")$column, fit$ranking)
+  expect_identical(plot(fit, type = "path", col = "red"), fit$path)
+  expect_named(plot(fit), c("name", "column", "frequency"))
+  expect_identical(graphics::par("mar"), before)
+})
