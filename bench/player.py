@@ -27,9 +27,9 @@ try:
 
     for file in glob.glob(os.path.join(os.path.dirname(stem), "*.bin")):
         n, d = np.fromfile(file, "i4", 2)
-        x = np.fromfile(file, "f8", offset=8).reshape(d, n).T
+        values = np.fromfile(file, "f8", offset=8).reshape(d, n).T
         # Row by row, as Python users have it.
-        globals()[os.path.basename(file)[:-4]] = np.ascontiguousarray(x)
+        globals()[os.path.basename(file)[:-4]] = np.ascontiguousarray(values)
     exec(part("setup"))
     job, value = compile(part("job"), "job", "eval"), compile(part("value"), "value", "eval")
 except ImportError:
