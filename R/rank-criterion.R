@@ -6,7 +6,7 @@ rank_by_criterion <- function(x, y, control) {
   criterion <- switch(control$method, sas = "alignment", scss = "separability", sfs = "product")
   problem <- criterion_problem(x, y, kernel, criterion, control$target, control$block)
   if (criterion == "separability") {
-    problem$spec[2L] <- 0.1 * within_scatter(problem, start, control$threads)
+    problem$spec[2L] <- 0.1 * within_scatter(problem, kernel, start, control$threads)
   }
   starts <- cbind(start, control$starts * start)
   tick <- progress(control$verbose, ncol(starts))
@@ -41,7 +41,7 @@ criterion_problem <- function(x, y, kernel, criterion, target = "balanced", bloc
   )
   constant <- if (criterion == "alignment") sqrt(sum(tcrossprod(counts) * values^2)) else 0
   list(x = centre_for(x, kernel, criterion), label = as.integer(y), target = table,
-       spec = c(type, constant, block), kernel = core_kernel(kernel), type = kernel$type)
+       spec = c(type, constant, block), kernel = core_kernel(kernel))
 }
 
 # Centring changes no distance, and neither scatters nor HSIC of the linear kernel; it keeps
@@ -67,18 +67,12 @@ evaluate_criterion <- function(problem, w, threads = 1L) {
         as.double(w), threads)
 }
 
-within_scatter <- function(problem, w, threads) {
+# tr S_w of the kernel with scale factors w.
+within_scatter <- function(problem, kernel, w, threads) {
   problem$spec[1L] <- 0
-  trace <- switch(problem$type,
-    rbf = , laplace = nrow(problem$x),
-    sum(kernel_diagonal(problem$kernel, drop(problem$x^2 %*% w^2)))
-  )
+  kernel$weights <- w
+  trace <- sum(kernel_diagonal(kernel, problem$x))
   max(trace - evaluate_criterion(problem, w, threads)$value, .Machine$double.eps * trace)
-}
-
-# k(x, x) of a linear or polynomial kernel from <x, x>.
-kernel_diagonal <- function(kernel, norms) {
-  if (kernel[1L] == 0) norms else (kernel[2L] * norms + kernel[3L])^kernel[4L]
 }
 
 maximise <- function(problem, start, control) {

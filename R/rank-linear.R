@@ -192,11 +192,8 @@ mean_length <- function(x, kernel, w, threads) {
   kernel$weights <- w
   zero <- matrix(0, 1L, ncol(x))
   to_zero <- gram_matrix(x, kernel, zero, threads, shift = NULL)
-  own <- 1
-  if (!kernel$type %in% c("rbf", "laplace")) {
-    own <- kernel_diagonal(core_kernel(kernel), drop(x^2 %*% w^2))
-  }
-  mean(sqrt(pmax(own - 2 * to_zero + drop(gram_matrix(zero, kernel, threads = threads)), 0)))
+  squared <- kernel_diagonal(kernel, x) - 2 * drop(to_zero) + kernel_diagonal(kernel, zero)
+  mean(sqrt(pmax(squared, 0)))
 }
 
 # sum_ij G_ij dk_ij / dv_d for every column d, v = w^2.

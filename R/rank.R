@@ -303,7 +303,7 @@ parallel_lapply <- function(x, f) {
 # A function that moves a progress bar on by one, or does nothing.
 progress <- function(show, count) {
   if (!show || count < 1L) return(function(close = FALSE) invisible())
-  bar <- utils::txtProgressBar(max = count, style = 3)
+  bar <- utils::txtProgressBar(max = count, style = 3, file = stderr())
   done <- 0
   function(close = FALSE) {
     if (close) return(invisible(close(bar)))
