@@ -128,7 +128,6 @@ static void foresee(ke_ensemble *e)
   }
 }
 
-typedef uint64_t u4 __attribute__((vector_size(32)));
 typedef uint64_t u4_loose __attribute__((vector_size(32), aligned(8), may_alias));
 #define LOAD_WORDS(p) ((u4)(*(const u4_loose *)(p)))
 
