@@ -61,9 +61,9 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
   control <- model_control(basis, size, tol,
     center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
   )
-  if (!(is.factor(y) || is.character(y) || is.logical(y))) must_be("y", "a factor of class labels", y)
-  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel))
-  parts$y <- check_classes(parts$y, min_rows = 2L)
+  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
+    respond = function(y) check_classes(y, min_rows = 2L)
+  )
   scatter <- class_scatter(parts$z, parts$y)
   new_lda(parts, scatter, ridge, check_prior(prior, scatter), keep_rows(keep, nrow(parts$z)))
 }
@@ -159,7 +159,7 @@ gaussian_posterior <- function(scores, means, within, prior) {
   s <- scores %*% white
   m <- means %*% white
   distance <- vapply(seq_len(nrow(m)), function(c) rowSums((s - rep(m[c, ], each = nrow(s)))^2), numeric(nrow(s)))
-  distance <- matrix(distance, nrow(s))
+  distance <- matrix(distance, nrow(s), nrow(m))
   log_density <- rep(log(prior), each = nrow(s)) - distance / 2
   top <- log_density[cbind(seq_len(nrow(s)), if (nrow(s)) max.col(log_density, "first") else integer())]
   density <- exp(log_density - top)
@@ -208,12 +208,8 @@ predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "
   if (type == "scores") return(scores)
   complete <- !is.na(scores[, 1L])
   probabilities <- fill_rows(posterior(object, scores[complete, , drop = FALSE]), complete)
-  if (type == "posterior") {
-    rownames(probabilities) <- rownames(scores)
-    return(probabilities)
-  }
   rownames(probabilities) <- rownames(scores)
-  predicted_classes(probabilities, object$levels)
+  if (type == "posterior") probabilities else predicted_classes(probabilities, object$levels)
 }
 
 # ---- methods ---------------------------------------------------------------------------------

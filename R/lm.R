@@ -73,8 +73,8 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   control <- model_control(basis, if (!loo) size, tol,
     center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
   )
-  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel))
-  response <- response_matrix(parts$y)
+  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel), respond = response_matrix)
+  response <- parts$y
   fit <- regress(parts$z, response, ridge)
   size <- if (loo) best_size(fit$error) else length(fit$error)
   new_lm(fit, size, parts, response, ridge, keep_rows(keep, nrow(parts$z)))

@@ -5,12 +5,13 @@
 
 # Training data under the `basis` argument: NULL (all rows), the name of a method, or a
 # kernel_basis. Returns `basis`, the coordinates `z` of the training rows in it (n x size,
-# belonging to the caller alone), the response `y` and row names `rows`.
-fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE) {
+# belonging to the caller alone), what `respond` makes of the response, `y`, and row names `rows`.
+fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE, respond = identity) {
   if (inherits(basis, "kernel_basis")) {
-    return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action))
+    return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action, respond))
   }
   data <- model_data(x, y, scale = scale, na_action = na_action)
+  data$y <- respond(data$y) # what is wrong with it is told before the work
   fit <- basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
   list(basis = fit$basis, z = fit$factor, y = data$y, rows = rownames(data$x))
 }
@@ -26,11 +27,11 @@ model_control <- function(basis, size, tol, ..., arg = "basis") {
   basis_control(basis, size = size, tol = tol, ...)
 }
 
-given_basis <- function(x, y, basis, kernel, control, na_action) {
+given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
   validate_basis(basis, "basis")
   na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
   if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
-  if (is.null(basis$kernel)) return(given_gram_basis(x, y, basis, na_action))
+  if (is.null(basis$kernel)) return(given_gram_basis(x, y, basis, na_action, respond))
   input <- basis$input
   # a frame of evaluated variables (from a formula) needs no evaluation
   if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL
@@ -39,13 +40,13 @@ given_basis <- function(x, y, basis, kernel, control, na_action) {
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ", kernel_label(basis$kernel), ".")
   }
-  list(basis = basis, z = coordinates(basis, scaled, control$threads), y = data$y, rows = rownames(scaled))
+  list(basis = basis, z = coordinates(basis, scaled, control$threads), y = respond(data$y), rows = rownames(scaled))
 }
 
-given_gram_basis <- function(x, y, basis, na_action) {
+given_gram_basis <- function(x, y, basis, na_action, respond) {
   data <- model_data(x, y, scale = FALSE, na_action = na_action)
   colnames(data$x) <- NULL
-  list(basis = basis, z = stats::predict(basis, data$x), y = data$y, rows = rownames(data$x))
+  list(basis = basis, z = stats::predict(basis, data$x), y = respond(data$y), rows = rownames(data$x))
 }
 
 same_kernel <- function(a, b) {
@@ -123,8 +124,10 @@ expand_rows <- function(basis, newdata, dual, offset, threads) {
     k <- if (is.null(new$x)) part else basis_kernel_values(basis, part, threads = threads)$k
     value[rows, ] <- k %*% dual - rep(offset, each = length(rows))
   }
-  dimnames(value) <- list(rownames(x), colnames(dual))
-  fill_rows(value, new$complete)
+  colnames(value) <- colnames(dual)
+  value <- fill_rows(value, new$complete)
+  rownames(value) <- rownames(if (is.null(new$x)) newdata else new$x)
+  value
 }
 
 # ---- validation ---------------------------------------------------------------------------

@@ -102,7 +102,7 @@ greedy_pca <- function(parts, ncomp, center, keep) {
 }
 
 choose_components <- function(values, ncomp, n) {
-  rank <- sum(values > max(values[1L], 0) * max(n, length(values)) * .Machine$double.eps)
+  rank <- sum(values > max(values[1L], 0) * max(2 * n, 64) * .Machine$double.eps)
   if (rank == 0L) {
     abort("data", "There is no variance in the kernel space: all rows are the same there.")
   }

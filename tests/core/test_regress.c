@@ -1,0 +1,233 @@
+/* regress.c: Q R, leverages and leave-one-out errors against refitting by the normal equations. */
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double uniform(uint64_t *state)
+{
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) * 0x1p-53 * 2.0 - 1.0;
+}
+
+static double *numbers(size_t n, uint64_t seed)
+{
+  double *x = malloc((n + 1) * sizeof *x);
+  for (size_t i = 0; i < n; i++)
+    x[i] = uniform(&seed);
+  return x;
+}
+
+typedef struct {
+  ke_regression g;
+  double *z, *y, *error; /* z and y as they were */
+} problem;
+
+static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, const int *label, double *y)
+{
+  const ke_env env = {1, NULL, NULL, NULL, NULL};
+  problem p = {{n, L, k, ridge, malloc(n * L * sizeof(double)), malloc(L * sizeof(double)),
+                malloc(n * k * sizeof(double)), malloc(k * sizeof(double)), malloc(L * L * sizeof(double)),
+                malloc(L * k * sizeof(double)), malloc(L * L * sizeof(double)),
+                malloc(L * (L + 1) * sizeof(double))},
+               z, y, malloc(L * sizeof(double))};
+  double *work = malloc(KE_LOO_ROWS * (k + 1) * sizeof *work);
+  memcpy(p.g.z, z, n * L * sizeof(double));
+  memcpy(p.g.y, y, n * k * sizeof(double));
+  ke_regress(&p.g, &env);
+  ke_leave_one_out(&p.g, label, p.error, work, &env);
+  free(work);
+  return p;
+}
+
+static void release(problem *p)
+{
+  double *arrays[] = {p->g.z, p->g.mean,  p->g.y,    p->g.y_mean, p->g.r, p->g.c,
+                      p->g.extra, p->g.work, p->z, p->y, p->error};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    free(arrays[i]);
+}
+
+/* Gaussian elimination with row exchanges: a (m x m, overwritten) x = b (overwritten). */
+static void eliminate(double *a, double *b, size_t m)
+{
+  for (size_t c = 0; c < m; c++) {
+    size_t best = c;
+    for (size_t i = c; i < m; i++)
+      best = fabs(a[i + c * m]) > fabs(a[best + c * m]) ? i : best;
+    for (size_t j = 0; j < m; j++) {
+      const double t = a[c + j * m];
+      a[c + j * m] = a[best + j * m];
+      a[best + j * m] = t;
+    }
+    const double t = b[c];
+    b[c] = b[best];
+    b[best] = t;
+    for (size_t i = c + 1; i < m; i++) {
+      const double f = a[i + c * m] / a[c + c * m];
+      for (size_t j = c; j < m; j++)
+        a[i + j * m] -= f * a[c + j * m];
+      b[i] -= f * b[c];
+    }
+  }
+  for (size_t c = m; c-- > 0;) {
+    for (size_t j = c + 1; j < m; j++)
+      b[c] -= a[c + j * m] * b[j];
+    b[c] /= a[c + c * m];
+  }
+}
+
+/* Prediction of row i by the fit on the other rows, with the first l columns. */
+static double left_out(const problem *p, size_t l, size_t i, size_t response)
+{
+  const size_t n = p->g.n, m = l + 1;
+  double *a = calloc(m * m, sizeof *a), *b = calloc(m, sizeof *b), value = 0.0;
+  for (size_t r = 0; r < n; r++)
+    for (size_t s = 0; r != i && s < m; s++) {
+      const double left = s == 0 ? 1.0 : p->z[r + (s - 1) * n];
+      b[s] += left * p->y[r + response * n];
+      for (size_t t = 0; t < m; t++)
+        a[s + t * m] += left * (t == 0 ? 1.0 : p->z[r + (t - 1) * n]);
+    }
+  for (size_t s = 1; s < m; s++)
+    a[s + s * m] += p->g.ridge;
+  eliminate(a, b, m);
+  for (size_t s = 0; s < m; s++)
+    value += b[s] * (s == 0 ? 1.0 : p->z[i + (s - 1) * n]);
+  free(a);
+  free(b);
+  return value;
+}
+
+static double refitted_error(const problem *p, size_t l, const int *label)
+{
+  const size_t n = p->g.n, k = p->g.k;
+  double total = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    size_t best = 0;
+    double most = -1e300;
+    for (size_t j = 0; j < k; j++) {
+      const double value = left_out(p, l, i, j), gap = p->y[i + j * n] - value;
+      total += label ? 0.0 : gap * gap / (double)k;
+      best = value > most ? j : best;
+      most = fmax(most, value);
+    }
+    total += label && best != (size_t)label[i] ? 1.0 : 0.0;
+  }
+  return total / (double)n;
+}
+
+static double off_orthonormal(const problem *p)
+{
+  const size_t n = p->g.n, L = p->g.L;
+  double worst = 0.0;
+  for (size_t s = 0; s < L; s++)
+    for (size_t t = 0; t < L; t++) {
+      double total = s == t ? -1.0 : 0.0;
+      for (size_t i = 0; i < n; i++)
+        total += p->g.z[i + s * n] * p->g.z[i + t * n];
+      worst = fmax(worst, fabs(total));
+    }
+  return worst;
+}
+
+/* |Q R - (Z - mean)| */
+static double off_product(const problem *p)
+{
+  const size_t n = p->g.n, L = p->g.L;
+  double worst = 0.0;
+  for (size_t l = 0; l < L; l++)
+    for (size_t i = 0; i < n; i++) {
+      double total = p->g.mean[l] - p->z[i + l * n];
+      for (size_t s = 0; s <= l; s++)
+        total += p->g.z[i + s * n] * p->g.r[s + l * L];
+      worst = fmax(worst, fabs(total));
+    }
+  return worst;
+}
+
+static void errors_are_those_of_refitting(void)
+{
+  const double ridges[] = {0.0, 1e-3, 5.0};
+  for (size_t c = 0; c < 3; c++) {
+    problem p = solve(40, 12, 2, ridges[c], numbers(480, 7), NULL, numbers(80, 8));
+    for (size_t l = 1; l <= 12; l++)
+      mu_near(p.error[l - 1], refitted_error(&p, l, NULL), 1e-9);
+    mu_assert(off_product(&p) < 1e-13);
+    release(&p);
+  }
+}
+
+static void wrong_classes_are_counted(void)
+{
+  int label[50];
+  double *y = calloc(150, sizeof *y);
+  uint64_t state = 3;
+  for (size_t i = 0; i < 50; i++) {
+    label[i] = (int)((uniform(&state) + 1.0) * 1.4999);
+    y[i + 50 * (size_t)label[i]] = 1.0;
+  }
+  problem p = solve(50, 9, 3, 0.0, numbers(450, 5), label, y);
+  for (size_t l = 1; l <= 9; l++)
+    mu_near(p.error[l - 1], refitted_error(&p, l, label), 1e-12);
+  release(&p);
+}
+
+static void many_rows_go_through_several_chunks(void)
+{
+  problem p = solve(1300, 3, 1, 0.1, numbers(3900, 11), NULL, numbers(1300, 12));
+  mu_near(p.error[2], refitted_error(&p, 3, NULL), 1e-10);
+  release(&p);
+}
+
+/* Columns nearly dependent on those before: the Cholesky way is not good enough. */
+static void near_dependence_is_resolved(void)
+{
+  const size_t n = 200, L = 70;
+  double *z = numbers(n * L, 21), *noise = numbers(n * L, 22);
+  for (size_t l = 1; l < L; l++)
+    for (size_t i = 0; i < n; i++)
+      z[i + l * n] = z[i + (l - 1) * n] + 1e-7 * noise[i + l * n];
+  free(noise);
+  problem p = solve(n, L, 1, 0.0, z, NULL, numbers(n, 23));
+  mu_assert(off_orthonormal(&p) < 1e-12);
+  mu_assert(off_product(&p) < 1e-13);
+  release(&p);
+}
+
+static void a_dependent_column_changes_nothing(void)
+{
+  const size_t n = 30, L = 6;
+  double *z = numbers(n * L, 31);
+  for (size_t i = 0; i < n; i++) {
+    z[i + 3 * n] = 2.0 * z[i] - z[i + n];
+    z[i + 5 * n] = 4.0; /* the intercept already has it */
+  }
+  problem p = solve(n, L, 1, 0.0, z, NULL, numbers(n, 32));
+  mu_near(p.error[3], p.error[2], 1e-12);
+  mu_near(p.error[5], p.error[4], 1e-12);
+  mu_assert(p.g.c[3] == 0.0 && p.g.c[5] == 0.0);
+  mu_assert(p.g.r[3 + 3 * L] == 1.0);
+  release(&p);
+}
+
+static void leverage_one_has_no_error(void)
+{
+  problem p = solve(8, 7, 1, 0.0, numbers(56, 41), NULL, numbers(8, 42));
+  mu_assert(isnan(p.error[6]));
+  mu_assert(!isnan(p.error[3]));
+  release(&p);
+}
+
+int main(void)
+{
+  mu_run(errors_are_those_of_refitting);
+  mu_run(wrong_classes_are_counted);
+  mu_run(many_rows_go_through_several_chunks);
+  mu_run(near_dependence_is_resolved);
+  mu_run(a_dependent_column_changes_nothing);
+  mu_run(leverage_one_has_no_error);
+  return mu_report();
+}

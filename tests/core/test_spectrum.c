@@ -1,0 +1,123 @@
+/* spectrum.c: moments, ranges and Gram products against plain loops. */
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ke_env plain = {1, NULL, NULL, NULL, NULL};
+
+static double *numbers(size_t n, uint64_t state)
+{
+  double *x = malloc((n + 1) * sizeof *x);
+  for (size_t i = 0; i < n; i++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    x[i] = (double)(state >> 11) * 0x1p-53 * 2.0 - 0.5;
+  }
+  return x;
+}
+
+static double mean_of(const double *x, size_t n)
+{
+  double total = 0.0;
+  for (size_t i = 0; i < n; i++)
+    total += x[i];
+  return total / (double)n;
+}
+
+static void moments(size_t n, size_t L, int centre)
+{
+  double *z = numbers(n * L, n + L), *old = numbers(n * L, n + L);
+  double *mean = malloc(L * sizeof *mean), *out = malloc(L * L * sizeof *out);
+  ke_centred_crossprod(z, n, L, centre, mean, out, &plain);
+  for (size_t s = 0; s < L; s++) {
+    mu_near(mean[s], centre ? mean_of(old + s * n, n) : 0.0, 1e-13);
+    for (size_t t = 0; t < L; t++) {
+      double total = 0.0;
+      for (size_t i = 0; i < n; i++)
+        total += (old[i + s * n] - mean[s]) * (old[i + t * n] - mean[t]);
+      mu_near(out[s + t * L], total, 1e-12);
+      mu_assert(out[s + t * L] == out[t + s * L]);
+    }
+    mu_assert(z[s * n] == old[s * n] - mean[s]);
+  }
+  free(z);
+  free(old);
+  free(mean);
+  free(out);
+}
+
+static void moments_are_those_of_the_columns(void)
+{
+  moments(1, 1, 1);
+  moments(7, 3, 0);
+  moments(50, 9, 1);
+  moments(3000, 4, 1);
+}
+
+static void ranges_are_those_of_the_product(void)
+{
+  const size_t n = 1100, L = 5, k = 3;
+  double *z = numbers(n * L, 1), *v = numbers(L * k, 2), top[3], low[3];
+  double *work = malloc(KE_EXTREME_ROWS * k * sizeof *work);
+  ke_extremes(z, n, L, v, k, top, low, work, &plain);
+  for (size_t j = 0; j < k; j++) {
+    double most = -1e300, least = 1e300;
+    for (size_t i = 0; i < n; i++) {
+      double s = 0.0;
+      for (size_t l = 0; l < L; l++)
+        s += z[i + l * n] * v[l + j * L];
+      most = fmax(most, s);
+      least = fmin(least, s);
+    }
+    mu_near(top[j], most, 1e-14);
+    mu_near(low[j], least, 1e-14);
+  }
+  free(z);
+  free(v);
+  free(work);
+}
+
+static void product(size_t n, size_t k, int centre)
+{
+  double *K = numbers(n * n, n), *v = numbers(n * k, 5), *old = numbers(n * k, 5);
+  double *out = malloc(n * k * sizeof *out), *slow = malloc(n * sizeof *slow);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < i; j++)
+      K[j + i * n] = K[i + j * n];
+  ke_gram_product(K, n, v, k, centre, out, &plain);
+  for (size_t c = 0; c < k; c++) {
+    const double shift = centre ? mean_of(old + c * n, n) : 0.0;
+    for (size_t i = 0; i < n; i++) {
+      slow[i] = 0.0;
+      for (size_t j = 0; j < n; j++)
+        slow[i] += K[i + j * n] * (old[j + c * n] - shift);
+    }
+    const double level = centre ? mean_of(slow, n) : 0.0;
+    for (size_t i = 0; i < n; i++)
+      mu_near(out[i + c * n], slow[i] - level, 1e-12);
+  }
+  free(K);
+  free(v);
+  free(old);
+  free(out);
+  free(slow);
+}
+
+static void products_are_those_of_the_centred_matrix(void)
+{
+  product(1, 1, 0);
+  product(64, 8, 1);
+  product(65, 1, 1);
+  product(200, 3, 0);
+  product(333, 17, 1);
+}
+
+int main(void)
+{
+  mu_run(moments_are_those_of_the_columns);
+  mu_run(ranges_are_those_of_the_product);
+  mu_run(products_are_those_of_the_centred_matrix);
+  return mu_report();
+}

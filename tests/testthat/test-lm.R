@@ -1,0 +1,223 @@
+test_that("leave-one-out equals refitting without the row, for every size, response and ridge", {
+  rows <- seq(1, 150, by = 4)
+  x <- iris_matrix(rows)
+  y <- cbind(a = x[, 1]^2, b = with_seed(2, rnorm(nrow(x))))
+  classes <- iris$Species[rows]
+  basis <- kernel_basis(x, tol = 1e-6, size = 25)
+  z <- predict(basis, x)
+  for (ridge in c(0, 1e-6, 0.3)) {
+    fit <- kernel_lm(x, y, basis = basis, size = NULL, ridge = ridge)
+    expect_identical(fit$loo$size, 1:25)
+    expect_lt(max(abs(fit$loo$error / reference_loo(z, y, ridge) - 1)), 1e-8)
+    fit <- kernel_lm(x, classes, basis = basis, size = NULL, ridge = ridge)
+    expect_equal(fit$loo$error, reference_loo(z, indicators(classes), ridge, classes))
+  }
+})
+
+test_that("leave-one-out is right where columns depend on each other", {
+  # an intercept, and twelve duplicated coordinates: half of the columns add nothing
+  z <- random_matrix(30, 12)
+  z <- cbind(z, z %*% random_matrix(12, 4, 2), 1)
+  y <- random_matrix(30, 2, 3)
+  fit <- regress(z + 0, list(matrix = y, classes = NULL), 0)
+  twin <- reference_loo(z[, 1:12], y)
+  expect_lt(max(abs(fit$error / twin[c(1:12, rep(12, 5))] - 1)), 1e-8)
+  expect_equal(nested_coefficients(fit, 17)[13:17, ], matrix(0, 5, 2))
+})
+
+test_that("sizes with a leverage of one have no leave-one-out error", {
+  x <- random_matrix(12, 2)
+  fit <- kernel_lm(x, random_matrix(12, 1, 2)[, 1], basis = NULL)
+  expect_identical(is.na(fit$loo$error[11:12]), c(TRUE, TRUE))
+  expect_false(anyNA(fit$loo$error[1:9]))
+  expect_error(kernel_lm(x[1:2, ], c(0, 1)), class = "kernelect_error_data")
+})
+
+test_that("size = \"loo\" keeps the smallest size of least error", {
+  fit <- kernel_lm(iris[1:4], iris$Species)
+  expect_identical(length(fit$basis$index), which.min(fit$loo$error))
+  expect_identical(best_size(c(NA, 3, 2, 2, NA)), 3L)
+  expect_identical(nrow(fit$loo), length(kernel_basis(iris[1:4])$index))
+  whole <- kernel_lm(iris[1:4], iris$Species, size = NULL)
+  expect_identical(whole$loo, fit$loo)
+  expect_identical(length(whole$basis$index), nrow(fit$loo))
+})
+
+test_that("the fit minimises the penalised squares on the orthonormal coordinates", {
+  x <- random_matrix(60, 3)
+  y <- random_matrix(60, 2, 5)
+  for (center in c("none", "nearest")) {
+    for (ridge in c(0, 0.5)) {
+      fit <- kernel_lm(x, y, size = 9, ridge = ridge, center = center)
+      b <- reference_ridge(predict(fit$basis, x), y, ridge)
+      expect_equal(unname(coef(fit)), unname(b), tolerance = 1e-8)
+      expect_equal(unname(fitted(fit)), unname(cbind(1, predict(fit$basis, x)) %*% b), tolerance = 1e-8)
+      expect_equal(residuals(fit), y - fitted(fit), tolerance = 1e-12)
+      expect_equal(fit$error, mean((y - fitted(fit))^2))
+    }
+  }
+})
+
+test_that("all rows and a ridge give kernel ridge regression", {
+  x <- random_matrix(50, 2)
+  y <- sin(x[, 1]) + x[, 2]
+  K <- centred_gram(gram(scale(x), rbf_kernel(sigma = 1)))
+  for (ridge in c(1e-3, 1)) {
+    fit <- kernel_lm(x, y, rbf_kernel(sigma = 1), basis = NULL, ridge = ridge)
+    twin <- mean(y) + K %*% solve(K + ridge * diag(50), y - mean(y))
+    expect_equal(unname(fitted(fit)), twin[, 1], tolerance = 1e-8)
+  }
+})
+
+test_that("a linear kernel gives linear regression and its leave-one-out error", {
+  twin <- lm(mpg ~ wt + hp + qsec, mtcars)
+  fit <- kernel_lm(mpg ~ wt + hp + qsec, mtcars, kernel = linear_kernel(), basis = NULL)
+  expect_equal(fitted(fit), fitted(twin), tolerance = 1e-10)
+  expect_equal(fit$loo$error[3], mean((residuals(twin) / (1 - hatvalues(twin)))^2), tolerance = 1e-10)
+  expect_equal(predict(fit, mtcars[1:3, ]), predict(twin, mtcars[1:3, ]), tolerance = 1e-10)
+})
+
+test_that("raw linear regression on the banana data errs as printed", {
+  banana <- shared_data("banana")
+  error <- vapply(1:10, function(i) {
+    rows <- banana$splits[i, ]
+    fit <- kernel_lm(banana$x[rows, ], banana$y[rows], linear_kernel(), basis = NULL, scale = FALSE)
+    100 * mean(predict(fit, banana$x[-rows, ]) != banana$y[-rows])
+  }, 0)
+  expect_lt(abs(mean(error) - 47.0), 4.5)
+})
+
+test_that("FVS regression on the thyroid data errs as printed", {
+  thyroid <- shared_data("thyroid")
+  error <- vapply(1:20, function(i) {
+    rows <- thyroid$splits[i, ]
+    fit <- kernel_lm(thyroid$x[rows, ], thyroid$y[rows], rbf_kernel(width = 7),
+      size = 40, tol = 0, center = "nearest", scale = FALSE
+    )
+    100 * mean(predict(fit, thyroid$x[-rows, ]) != thyroid$y[-rows])
+  }, 0)
+  expect_lt(abs(mean(error) - 4.1), 2.0)
+})
+
+test_that("predictions of the training rows are the fitted values, whatever the route", {
+  frame <- data.frame(iris[2:4], f = iris$Species)
+  design <- cbind(iris_matrix()[, 2:4], outer(iris$Species, levels(iris$Species), `==`) + 0)
+  y <- iris$Sepal.Length
+  a <- kernel_lm(frame, y)
+  b <- kernel_lm(Sepal.Length ~ ., data.frame(frame, Sepal.Length = y))
+  c <- kernel_lm(unname(design), y)
+  expect_identical(coef(b), coef(a))
+  expect_identical(coef(c), coef(a))
+  expect_equal(predict(a, frame), fitted(a), tolerance = 1e-8)
+  expect_identical(predict(b, frame), predict(a, frame))
+  expect_identical(predict(a, frame[4:1]), predict(a, frame))
+  expect_identical(predict(c, unname(design)), predict(a, frame))
+})
+
+test_that("a transformed formula predicts from raw columns, also on a basis given", {
+  fit <- kernel_lm(mpg ~ log(wt) + hp, mtcars, size = 6)
+  expect_equal(predict(fit, mtcars), fitted(fit), tolerance = 1e-8)
+  basis <- kernel_basis(~ log(wt) + hp, mtcars, size = 6)
+  on_basis <- kernel_lm(mpg ~ log(wt) + hp, mtcars, basis = basis, size = NULL)
+  expect_equal(predict(on_basis, mtcars), fitted(fit), tolerance = 1e-8)
+  expect_equal(predict(kernel_lm(mtcars, mtcars$mpg, basis = basis, size = NULL), mtcars), fitted(fit), tolerance = 1e-8)
+})
+
+test_that("classes: default prediction, regression values, character and logical labels", {
+  fit <- kernel_lm(iris[1:4], iris$Species)
+  values <- predict(fit, iris, type = "response")
+  expect_identical(colnames(values), levels(iris$Species))
+  expect_equal(rowSums(values), rep(1, 150), tolerance = 1e-8)
+  expect_identical(predict(fit, iris), factor(levels(iris$Species)[max.col(values)], levels(iris$Species)))
+  expect_equal(fit$error, mean(predict(fit, iris) != iris$Species))
+  expect_identical(coef(kernel_lm(iris[1:4], as.character(iris$Species))), coef(fit))
+  expect_s3_class(predict(kernel_lm(iris[1:4], iris$Species == "setosa"), iris), "factor")
+  dropped <- kernel_lm(iris[1:100, 1:4], iris$Species[1:100])
+  expect_identical(dropped$levels, levels(iris$Species)[1:2])
+})
+
+test_that("new rows: one, none, with missing values, with unknown levels", {
+  fit <- kernel_lm(iris[1:4], iris$Species)
+  gap <- iris_matrix()[1:3, ]
+  gap[2, 1] <- NA
+  expect_identical(is.na(predict(fit, gap)), c(FALSE, TRUE, FALSE))
+  expect_identical(is.na(predict(fit, gap, type = "response")[, 1]), c(FALSE, TRUE, FALSE))
+  expect_length(predict(fit, iris[0, 1:4]), 0)
+  expect_identical(unname(predict(fit, iris[51, 1:4])), predict(fit, iris)[51])
+  reg <- kernel_lm(Sepal.Length ~ ., iris, size = 5)
+  new <- iris[1:2, ]
+  new$Species <- c("setosa", "unknown")
+  expect_error(predict(reg, new), class = "kernelect_error_levels")
+})
+
+test_that("training rows with missing values fail or are omitted", {
+  x <- iris_matrix()
+  x[3, 2] <- NA
+  expect_error(kernel_lm(x, iris$Species), class = "kernelect_error_missing_values")
+  expect_message(fit <- kernel_lm(x, iris$Species, na_action = "omit"), "1 of 150")
+  expect_identical(coef(fit), coef(kernel_lm(x[-3, ], iris$Species[-3])))
+  y <- replace(iris$Sepal.Length, 7, NA)
+  expect_message(fit <- kernel_lm(iris[2:4], y, na_action = "omit"), "1 of 150")
+  expect_identical(nobs(fit), 149L)
+})
+
+test_that("bad input is refused in words", {
+  x <- iris_matrix()
+  y <- iris$Species
+  lonely <- factor(c("z", rep(c("a", "b"), length.out = 149)))
+  expect_snapshot(error = TRUE, {
+    kernel_lm(x, factor(rep("a", 150)))
+    kernel_lm(x, lonely)
+    kernel_lm(x, rep(1, 150))
+    kernel_lm(x, cbind(1:150, 2))
+    kernel_lm(x, 1:10)
+    kernel_lm(x)
+    kernel_lm(x, y, size = "best")
+    kernel_lm(x, y, size = 0)
+    kernel_lm(x, y, ridge = -1)
+    kernel_lm(x, y, basis = 3)
+    kernel_lm(Species ~ ., iris, Size = 3)
+    predict(kernel_lm(x, x[, 1]), x, type = "class")
+    fitted(kernel_lm(x, y, keep = FALSE))
+  })
+})
+
+test_that("a damaged model is refused", {
+  fit <- kernel_lm(iris[1:4], iris$Species)
+  broken <- list(
+    replace(fit, "coefficients", list(fit$coefficients[-1, ])), replace(fit, "levels", list(c("a", "b"))),
+    replace(fit, "coefficients", list(fit$coefficients * NA)), replace(fit, "basis", list(NULL))
+  )
+  for (model in broken) {
+    expect_error(predict(structure(model, class = "kernel_lm"), iris), class = "kernelect_error_model")
+  }
+})
+
+test_that("the model stays small, holds no environment and survives a file", {
+  big <- kernel_lm(random_matrix(12000, 3), random_matrix(12000, 1, 2)[, 1], size = 10)
+  small <- kernel_lm(random_matrix(300, 3), random_matrix(300, 1, 2)[, 1], size = 10, keep = FALSE)
+  expect_lt(abs(length(serialize(big, NULL)) / length(serialize(small, NULL)) - 1), 0.05)
+  expect_null(big$fitted.values)
+  fit <- kernel_lm(Species ~ ., iris)
+  expect_false(any(rapply(fit, is.environment, how = "unlist")))
+  file <- saved_model(fit)
+  expect_identical(predict(readRDS(file), iris), predict(fit, iris))
+})
+
+test_that("methods print, summarise and draw", {
+  classes <- kernel_lm(iris[1:4], iris$Species, rbf_kernel(sigma = 2), size = 8)
+  reg <- kernel_lm(mpg ~ wt + hp, mtcars, kernel = rbf_kernel(sigma = 2), ridge = 0.1)
+  expect_snapshot({
+    classes
+    summary(classes)
+    reg
+    summary(reg)
+  })
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_identical(plot(classes), classes$confusion)
+  expect_equal(plot(reg)$observed, mtcars$mpg)
+  expect_named(plot(classes, type = "loo"), c("size", "error"))
+  expect_named(plot(kernel_lm(iris[1:2], iris[3:4] |> as.matrix(), size = 5)), c("fitted", "observed", "class"))
+  expect_identical(nobs(reg), 32L)
+})

@@ -1,0 +1,193 @@
+test_that("iris eigenvalues are those known to be right", {
+  full <- kernel_pca(iris[1:4], basis = NULL, scale = FALSE)
+  expect_equal(full$values[1:4], c(46.17484102, 12.96913866, 2.870971696, 2.301084563), tolerance = 1e-8)
+  greedy <- kernel_pca(iris[1:4], scale = FALSE, tol = 0.01)
+  expect_equal(greedy$values[1:4], c(46.09130898, 12.91685989, 2.80976804, 2.250602924), tolerance = 1e-8)
+})
+
+test_that("full kernel PCA is the eigenproblem of the centred Gram matrix", {
+  x <- random_matrix(90, 3)
+  K <- gram(scale(x))
+  twin <- reference_kpca(K, 20)
+  pca <- kernel_pca(x, basis = NULL, ncomp = 20)
+  expect_equal(pca$values, twin$values, tolerance = 1e-10)
+  expect_equal(unname(pca$scores), twin$scores, tolerance = 1e-8)
+  expect_equal(pca$sdev, unname(apply(pca$scores, 2, sd)), tolerance = 1e-8)
+  expect_equal(pca$total, sum(diag(centred_gram(K))), tolerance = 1e-12)
+})
+
+test_that("the iteration for few components agrees with eigen() and settles", {
+  x <- random_matrix(500, 6)
+  for (kernel in list(rbf_kernel(), rbf_kernel(sigma = 0.5), polynomial_kernel(degree = 2), laplace_kernel())) {
+    K <- gram(scale(x), kernel)
+    pca <- kernel_pca(x, kernel, basis = NULL, ncomp = 8)
+    twin <- reference_kpca(K, 8)
+    expect_equal(pca$values, twin$values, tolerance = 1e-12)
+    expect_equal(unname(pca$scores), twin$scores, tolerance = 1e-7)
+    u <- pca$scores / rep(sqrt(pca$values), each = 500)
+    residual <- centred_gram(K) %*% u - u * rep(pca$values, each = 500)
+    expect_lt(max(sqrt(colSums(residual^2)) / pca$values), 1e-10)
+  }
+  expect_equal(
+    kernel_pca(x, basis = NULL, ncomp = 5, center = FALSE)$values,
+    eigen(gram(scale(x)), symmetric = TRUE)$values[1:5], tolerance = 1e-12
+  )
+})
+
+test_that("the iteration copes with duplicated rows, low rank and clusters of eigenvalues", {
+  cases <- list(
+    list(random_matrix(20, 3)[rep(1:20, 20), ], rbf_kernel()),
+    list(random_matrix(400, 30), polynomial_kernel(degree = 1)),
+    list(random_matrix(400, 3), rbf_kernel(sigma = 0.01))
+  )
+  for (case in cases) {
+    K <- gram(scale(case[[1]]), case[[2]])
+    pca <- kernel_pca(case[[1]], case[[2]], basis = NULL, ncomp = 6)
+    expect_equal(pca$values, reference_kpca(K, 6)$values, tolerance = 1e-10)
+  }
+})
+
+test_that("a greedy basis to full rank, and any basis of all rows, give full kernel PCA", {
+  x <- iris_matrix()[!duplicated(iris_matrix()), ]
+  full <- kernel_pca(x, rbf_kernel(sigma = 1), basis = NULL)
+  for (basis in c("cholesky", "fvs", "kgs")) {
+    greedy <- kernel_pca(x, rbf_kernel(sigma = 1), basis = basis, tol = 0, size = Inf)
+    expect_equal(greedy$values[1:60], full$values[1:60], tolerance = 1e-8)
+    expect_equal(greedy$scores[, 1:20], full$scores[, 1:20], tolerance = 1e-7)
+  }
+})
+
+test_that("greedy values are the eigenvalues of the centred approximate Gram matrix", {
+  x <- random_matrix(80, 4)
+  basis <- kernel_basis(x, method = "cholesky", size = 12)
+  z <- predict(basis, x)
+  pca <- kernel_pca(x, size = 12)
+  expect_equal(pca$values, eigen(centred_gram(tcrossprod(z)), symmetric = TRUE)$values[1:12], tolerance = 1e-10)
+  expect_equal(kernel_pca(x, basis = basis)$values, pca$values, tolerance = 1e-10)
+  k <- predict(basis, x, type = "kernel")
+  expect_equal(unname(scale(k %*% pca$loadings, scale = FALSE)[, ]), unname(pca$scores), tolerance = 1e-8)
+  inner <- gram(basis$vectors, basis$kernel)
+  expect_equal(unname(t(pca$loadings) %*% inner %*% pca$loadings), diag(12), tolerance = 1e-8)
+})
+
+test_that("a linear kernel gives principal components", {
+  twin <- prcomp(iris[1:4], scale. = TRUE)
+  for (basis in list(NULL, "cholesky")) {
+    pca <- kernel_pca(iris[1:4], linear_kernel(), basis = basis, tol = 0)
+    expect_equal(pca$sdev, twin$sdev, tolerance = 1e-10)
+    same_up_to_sign(pca$scores, twin$x, 1e-8)
+  }
+  wide <- random_matrix(10, 30)
+  expect_equal(kernel_pca(wide, linear_kernel(), basis = NULL, scale = FALSE)$sdev, prcomp(wide)$sdev[1:9], tolerance = 1e-10)
+})
+
+test_that("the largest absolute score is positive", {
+  for (seed in 1:5) {
+    scores <- kernel_pca(random_matrix(60, 3, seed))$scores
+    expect_true(all(apply(scores, 2, function(s) s[which.max(abs(s))]) > 0))
+  }
+})
+
+test_that("predict() gives the scores of the training rows, whatever the route", {
+  frame <- data.frame(iris[1:4], f = iris$Species)
+  design <- cbind(iris_matrix(), outer(iris$Species, levels(iris$Species), `==`) + 0)
+  for (basis in list("cholesky", "fvs", NULL)) {
+    a <- kernel_pca(frame, ncomp = 5, basis = basis)
+    b <- kernel_pca(~., frame, ncomp = 5, basis = basis)
+    c <- kernel_pca(unname(design), ncomp = 5, basis = basis)
+    expect_identical(b$values, a$values)
+    expect_identical(b$scores, a$scores)
+    expect_identical(unname(c$scores), unname(a$scores))
+    expect_equal(predict(a, frame), a$scores, tolerance = 1e-8)
+    expect_identical(predict(b, frame), predict(a, frame))
+    expect_identical(predict(a, frame[5:1]), predict(a, frame))
+    expect_identical(predict(a), a$scores)
+  }
+})
+
+test_that("new rows: one, none, with missing values, with row names", {
+  for (basis in list("cholesky", NULL)) {
+    pca <- kernel_pca(iris[1:4], ncomp = 3, basis = basis)
+    whole <- predict(pca, iris[1:4])
+    expect_equal(predict(pca, iris[7, 1:4])[1, ], whole[7, ], tolerance = 1e-12)
+    expect_identical(dim(predict(pca, iris[0, 1:4])), c(0L, 3L))
+    gap <- iris_matrix()[1:3, ]
+    gap[2, 3] <- NA
+    expect_identical(which(is.na(predict(pca, gap)[, 1])), 2L)
+    rownames(gap) <- c("a", "b", "c")
+    expect_identical(rownames(predict(pca, gap)), c("a", "b", "c"))
+  }
+})
+
+test_that("a Gram matrix basis is served by cross-Gram matrices", {
+  K <- gram(scale(iris_matrix()))
+  pca <- kernel_pca(K, basis = kernel_basis(K = K, method = "cholesky", size = 15))
+  expect_equal(pca$values, kernel_pca(iris_matrix(), size = 15)$values, tolerance = 1e-8)
+  expect_equal(predict(pca, K[1:5, ]), pca$scores[1:5, ], tolerance = 1e-8)
+})
+
+test_that("a basis with another kernel warns, with the same one it does not", {
+  basis <- kernel_basis(iris[1:4], size = 10)
+  expect_warning(kernel_pca(iris[1:4], rbf_kernel(sigma = 9), basis = basis), class = "kernelect_warning_kernel")
+  expect_no_warning(kernel_pca(iris[1:4], rbf_kernel(), basis = basis))
+})
+
+test_that("more components than there are is capped with a message", {
+  expect_message(pca <- kernel_pca(iris[1:4], linear_kernel(), ncomp = 10), "rank: 4")
+  expect_identical(pca$ncomp, 4L)
+  expect_message(full <- kernel_pca(iris[1:4], ncomp = 500, basis = NULL), "more than the rank")
+  expect_lt(full$ncomp, 150)
+})
+
+test_that("scores are kept below 10,000 rows or on demand, and the model stays small", {
+  bytes <- function(n, ...) length(serialize(kernel_pca(random_matrix(n, 3), size = 8, ...), NULL))
+  expect_lt(abs(bytes(12000) / bytes(300, keep = FALSE) - 1), 0.05)
+  small <- kernel_pca(random_matrix(50, 2), keep = FALSE)
+  expect_null(small$scores)
+  expect_error(predict(small), class = "kernelect_error_model")
+  expect_error(plot(small), class = "kernelect_error_model")
+})
+
+test_that("bad input is refused in words", {
+  x <- iris_matrix()
+  expect_snapshot(error = TRUE, {
+    kernel_pca(x, ncomp = 0)
+    kernel_pca(x, center = "nearest")
+    kernel_pca(x, basis = "pca")
+    kernel_pca(x, Size = 3)
+    kernel_pca(x[rep(1, 9), ], rbf_kernel(sigma = 1))
+    kernel_pca(Species ~ ., iris)
+    predict(kernel_pca(x), x[, 1:3])
+    plot(kernel_pca(x), components = c(1, 99))
+  })
+})
+
+test_that("a damaged model is refused", {
+  for (basis in list("cholesky", NULL)) {
+    pca <- kernel_pca(iris[1:4], ncomp = 3, basis = basis)
+    for (field in c("values", "loadings", "offset", "basis", "n")) {
+      broken <- pca
+      broken[[field]] <- if (field == "basis") list() else pca[[field]][-1]
+      expect_error(predict(broken, iris), class = "kernelect_error_model")
+    }
+  }
+})
+
+test_that("methods print, summarise and draw", {
+  pca <- kernel_pca(iris[1:4], rbf_kernel(sigma = 2))
+  expect_snapshot({
+    pca
+    summary(pca)
+    kernel_pca(iris[1:4], rbf_kernel(sigma = 2), ncomp = 2, basis = NULL, center = FALSE)
+  })
+  expect_identical(nobs(pca), 150L)
+  expect_identical(coef(pca), pca$loadings)
+  pdf(NULL)
+  on.exit(dev.off())
+  before <- par(no.readonly = TRUE)
+  expect_named(plot(pca, classes = iris$Species), c("KPC1", "KPC2", "class"))
+  expect_equal(plot(pca, type = "variance")$cumulative, cumsum(pca$values) / pca$total)
+  expect_silent(plot(kernel_pca(iris[1:4], ncomp = 1)))
+  expect_identical(par(no.readonly = TRUE)[c("mar", "mgp", "las")], before[c("mar", "mgp", "las")])
+  expect_error(plot(pca, classes = 1:3), class = "kernelect_error_argument")
+})
