@@ -205,7 +205,8 @@ run_engine <- function(source, control, n, keep) {
   if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method)
   fit$stop <- c("rank", "tol", "threshold", "size")[fit$stop]
   if (is.null(control$size) && rule$limit < n && fit$stop == "size") {
-    inform("The basis stopped at 1000 rows; give `size` (or `size = Inf`) for more.")
+    name <- if (is.null(control$limit_name)) "size" else control$limit_name
+    inform("The basis stopped at 1000 rows; give `", name, "` (or `", name, " = Inf`) for more.")
   }
   fit
 }

@@ -5,7 +5,8 @@
 
 # Training data under the `basis` argument: NULL (all rows), the name of a method, or a
 # kernel_basis. Returns `basis`, the coordinates `z` of the training rows in it (n x size,
-# belonging to the caller alone), what `respond` makes of the response, `y`, and row names `rows`.
+# belonging to the caller alone), the (scaled) rows `x`, what `respond` makes of the response,
+# `y`, and row names `rows`.
 fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE, respond = identity) {
   if (inherits(basis, "kernel_basis")) {
     return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action, respond))
@@ -13,7 +14,7 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
   data <- model_data(x, y, scale = scale, na_action = na_action)
   data$y <- respond(data$y) # what is wrong with it is told before the work
   fit <- basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
-  list(basis = fit$basis, z = fit$factor, y = data$y, rows = rownames(data$x))
+  list(basis = fit$basis, z = fit$factor, x = data$x, y = data$y, rows = rownames(data$x))
 }
 
 # The arguments of a basis as a model takes them; `basis` NULL means pivoting to the numerical
@@ -40,18 +41,18 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ", kernel_label(basis$kernel), ".")
   }
-  list(basis = basis, z = coordinates(basis, scaled, control$threads), y = respond(data$y), rows = rownames(scaled))
+  list(basis = basis, z = coordinates(basis, scaled, control$threads), x = scaled, y = respond(data$y), rows = rownames(scaled))
 }
 
 given_gram_basis <- function(x, y, basis, na_action, respond) {
   data <- model_data(x, y, scale = FALSE, na_action = na_action)
   colnames(data$x) <- NULL
-  list(basis = basis, z = stats::predict(basis, data$x), y = respond(data$y), rows = rownames(data$x))
+  list(basis = basis, z = stats::predict(basis, data$x), x = data$x, y = respond(data$y), rows = rownames(data$x))
 }
 
 same_kernel <- function(a, b) {
   fields <- c("type", "sigma", "degree", "scale", "offset", "f", "weights")
-  isTRUE(all.equal(unclass(a)[fields], unclass(b)[fields]))
+  all(vapply(fields, function(field) isTRUE(all.equal(a[[field]], b[[field]])), NA))
 }
 
 row_chunks <- function(n, width) {

@@ -40,6 +40,8 @@
 #' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
 #'   formula such as `y ~ .`.
 #' @param y class labels: a factor, or a character or logical vector.
+#' @param kernel a kernel, see [kernels]; of no use when `basis` is a `kernel_basis`, which has
+#'   one (a different one warns).
 #' @param basis how the basis is learned, or a [kernel_basis()]; see Details.
 #' @param select how directions are weighed, see Details.
 #' @param threshold an increasing function from \[0, 1\] to \[0, 1\], for `"kobl"`.
@@ -96,12 +98,12 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   size <- check_takes_size(size)
   check_threshold(threshold)
   if (is.null(tol)) tol <- if (method == "kpca") 0 else 0.01
-  control <- basis_control(
-    engine_method(method), basis_size, tol, center, neighbours, threshold, first, threads, verbose
+  control <- model_control(if (is.character(basis)) engine_method(method) else basis, basis_size, tol,
+    center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
   )
-  if (is.null(basis)) control$size <- Inf
-  stage <- if (inherits(basis, "kernel_basis")) given_coordinates(basis, x, y, na_action, control$threads)
-    else learned_coordinates(model_data(x, y, scale, na_action), kernel, method, control)
+  control$limit_name <- "basis_size"
+  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel))
+  stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
   stage$y <- check_classes(stage$y)
   chosen <- weigh_directions(stage$z, stage$y, select, variant, control)
   fit <- new_takes(stage, chosen, method, select, variant)
@@ -110,13 +112,9 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
 
 #' @rdname kernel_takes
 #' @export
-kernel_takes.formula <- function(formula, data, ..., basis = c("kobl", "kgs", "kpca")) {
+kernel_takes.formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data)
-  # a basis that was made from a formula wants the variables, not the terms made of them
-  x <- if (inherits(basis, "kernel_basis") && !is.null(basis$input$terms)) data else parts$x
-  fit <- kernel_takes.default(x, parts$y, ..., basis = basis)
-  if (!inherits(basis, "kernel_basis")) fit$basis$input$terms <- parts$terms
-  fit
+  with_terms(kernel_takes.default(parts$x, parts$y, ...), parts$terms)
 }
 
 # ---- arguments -------------------------------------------------------------------
@@ -124,7 +122,7 @@ kernel_takes.formula <- function(formula, data, ..., basis = c("kobl", "kgs", "k
 takes_bases <- c("kobl", "kgs", "kpca")
 
 takes_method <- function(basis) {
-  if (is.null(basis)) return("kgs")
+  if (is.null(basis)) return("cholesky")
   if (inherits(basis, "kernel_basis")) return(validate_basis(basis, "basis")$method)
   if (identical(basis, takes_bases)) return("kobl")
   check_choice(basis, "basis", union(takes_bases, basis_methods))
@@ -146,51 +144,22 @@ check_threshold <- function(threshold) {
 
 # ---- stage one: coordinates --------------------------------------------------------
 
-# Both return basis, coordinates z of the training rows (identical rows have identical ones),
-# labels, rotation, cost and bound.
-learned_coordinates <- function(data, kernel, method, control) {
-  unlimited <- !is.null(control$size)
-  if (!unlimited) control$size <- min(data$n, 1000)
-  fit <- basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
-  if (!unlimited && fit$basis$stop == "size" && control$size < data$n) {
-    inform("The basis stopped at 1000 rows; give `basis_size` (or `basis_size = Inf`) for more.")
-  }
-  z <- copy_rows(fit$factor, data$x)
+# Coordinates z of the training rows (identical rows have identical ones), labels, rotation, cost
+# and bound. `threshold` is NULL for a basis that was given.
+stage_one <- function(parts, method, threshold) {
+  z <- copy_rows(parts$z, parts$x)
   rotation <- if (method == "kpca") principal_directions(z)
   list(
-    basis = fit$basis, z = if (is.null(rotation)) z else rotate(z, rotation), y = data$y,
-    rotation = rotation, cost = last_cost(fit$basis), bound = theorem_bound(fit$basis, control$threshold)
+    basis = parts$basis, z = if (is.null(rotation)) z else rotate(z, rotation), y = parts$y,
+    rotation = rotation, cost = last_cost(parts$basis), bound = theorem_bound(parts$basis, threshold)
   )
-}
-
-given_coordinates <- function(basis, x, y, na_action, threads) {
-  na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
-  new <- basis_values(basis, x, threads)
-  check_response_length(y, length(new$complete))
-  good <- new$complete & !is.na(y)
-  if (!all(good)) {
-    if (na_action == "fail") {
-      abort("missing_values", sum(!good), " of ", length(good), " rows of `x` and `y` have missing values. ",
-            "Remove them, or use `na_action = \"omit\"`.")
-    }
-    inform(sum(!good), " of ", length(good), " rows with missing values omitted.")
-  }
-  k <- new$k[good[new$complete], , drop = FALSE]
-  if (!nrow(k)) abort("data", "`x` has no rows without missing values.")
-  list(basis = basis, z = copy_rows(orthonormal(basis, k), k), y = y[good], rotation = NULL, cost = last_cost(basis), bound = NA_real_)
-}
-
-# (Centred) kernel values k of complete new rows against the basis, and which are complete.
-basis_values <- function(basis, newdata, threads) {
-  if (is.null(basis$kernel)) new_cross_gram(basis, newdata, NULL, "kernel")
-  else new_kernel_values(basis, newdata, "kernel", threads)
 }
 
 last_cost <- function(basis) basis$path$cost[nrow(basis$path)]
 
 # Theorem 1: E(M) < r11 threshold(dim / n), when it was the threshold that ended the basis.
 theorem_bound <- function(basis, threshold) {
-  if (basis$method != "kobl" || basis$stop != "threshold") return(NA_real_)
+  if (is.null(threshold) || basis$method != "kobl" || basis$stop != "threshold") return(NA_real_)
   L <- length(basis$index)
   sqrt(basis$path$pivot[1L]) * threshold_values(threshold, L, basis$n)[L + 1L]
 }
@@ -391,10 +360,21 @@ predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
 takes_scores <- function(fit, newdata, threads) {
   kept <- fit$directions
   basis <- if (is.null(fit$rotation)) head(fit$basis, max(kept, 1L)) else fit$basis
-  new <- basis_values(basis, newdata, threads)
+  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata, NULL, "kernel")
+    else new_kernel_values(basis, newdata, "kernel", threads)
   z <- orthonormal(basis, new$k)
   if (!is.null(fit$rotation)) z <- rotate(z, fit$rotation)
   list(scores = weighted_columns(z, kept, fit$weights), complete = new$complete)
+}
+
+# For kernel_tune(): predictions of all sizes from one fit.
+takes_predictions <- function(train, newx, kernel, sizes, ...) {
+  fit <- kernel_takes(train$x, train$y, kernel = kernel, ...)
+  scores <- takes_scores(fit, newx, 1L)$scores
+  lapply(sizes, function(size) {
+    kept <- seq_len(min(size, fit$size))
+    nearest_class(keep_directions(fit, size), scores[, kept, drop = FALSE], 1L)
+  })
 }
 
 nearest_class <- function(fit, scores, threads) {

@@ -7,7 +7,7 @@
 #' @details
 #' All candidates see the same folds; folds are stratified for a factor. Scaling, kernel width and
 #' basis are worked out anew within each fold. As bases are nested, one factorisation per fold and
-#' kernel serves all sizes ([kernel_lm()], [kernel_lda()]); any other function of
+#' kernel serves all sizes ([kernel_lm()], [kernel_lda()], [kernel_takes()]); any other function of
 #' `(x, y, kernel =, size =, ...)` with a `predict()` method is fitted once per size. Where a basis
 #' stops before a size (by `tol` or rank), the size gives the same model as the largest it has.
 #'
@@ -182,6 +182,7 @@ prediction_error <- function(predicted, truth) {
 path_of <- function(fit) {
   if (identical(fit, kernel_lm)) return(lm_path)
   if (identical(fit, kernel_lda)) return(lda_path)
+  if (identical(fit, kernel_takes)) return(takes_predictions)
   function(train, newx, kernel, sizes, ...) {
     lapply(sizes, function(size) stats::predict(fit(train$x, train$y, kernel = kernel, size = size, ...), newx))
   }

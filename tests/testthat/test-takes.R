@@ -264,6 +264,21 @@ test_that("a given basis gives the model of its method", {
   expect_identical(kernel_takes(iris_matrix(), iris$Species, basis = "fvs", tol = 0.1)$method, "fvs")
 })
 
+test_that("a kernel other than that of a given basis warns", {
+  basis <- kernel_basis(iris_matrix(), rbf_kernel(2), method = "kobl")
+  expect_warning(kernel_takes(iris_matrix(), iris$Species, linear_kernel(), basis = basis), class = "kernelect_warning_kernel")
+})
+
+test_that("tuning takes all sizes from one fit and finds what single fits find", {
+  grid <- list(kernel = list(rbf_kernel(1), rbf_kernel(3)), size = c(2, 6, 12))
+  tuned <- kernel_tune(Species ~ ., iris, fit = kernel_takes, grid = grid, folds = 3)
+  single <- function(x, y, ...) kernel_takes(x, y, ...)
+  slow <- kernel_tune(Species ~ ., iris, fit = single, grid = grid, folds = 3)
+  expect_identical(tuned$results, slow$results)
+  expect_identical(tuned$model$size, as.integer(tuned$best$size))
+  expect_identical(predict(tuned, iris), predict(slow, iris))
+})
+
 test_that("new rows: missing values, one row, none, other columns", {
   fit <- kernel_takes(Species ~ ., iris)
   new <- iris[c(1, 60, 120), ]
