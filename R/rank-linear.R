@@ -114,11 +114,13 @@ svm_duals <- function(K, sides, cost, start = NULL, tol = 1e-6) {
   }, numeric(nrow(K)))
 }
 
+linear_gram <- function(x, threads) gram_matrix(x, linear_kernel(), threads = threads)
+
 # Again and again the column with the smallest squared weight goes; of equals the last.
 rank_rfe <- function(x, y, control) {
   x <- x * rep(rank_start(x, control), each = nrow(x))
   sides <- rank_sides(y)
-  K <- tcrossprod(x)
+  K <- linear_gram(x, control$threads)
   left <- seq_len(ncol(x))
   removed <- sizes <- duals <- NULL
   tick <- progress(control$verbose, ncol(x) - 1L)
@@ -143,7 +145,7 @@ rank_arom <- function(x, y, control) {
   duals <- NULL
   normal <- function(x, w) {
     scaled <- x * rep(w, each = nrow(x))
-    duals <<- svm_duals(tcrossprod(scaled), sides, control$cost, duals)
+    duals <<- svm_duals(linear_gram(scaled, control$threads), sides, control$cost, duals)
     squared <- rowSums(crossprod(scaled, duals)^2)
     list(size = sqrt(squared), value = sum(squared))
   }

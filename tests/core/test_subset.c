@@ -1,0 +1,122 @@
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 45, D = 6, CLASSES = 2 };
+
+static double x[N * D], kt[(D + 1) * (D + 1)], kk[(D + 1) * (D + 1)];
+static const double target[CLASSES * CLASSES] = {1.0, -0.7, -0.7, 0.5};
+static int label[N];
+static const ke_env env = {1, NULL, NULL, NULL, NULL};
+
+static ke_rows lend(size_t n, size_t d)
+{
+  const ke_rows rows = {n, d, malloc((ke_panel_size(n, d) + 1) * sizeof(double)),
+                        malloc((ke_padded(n) + 1) * sizeof(double))};
+  return rows;
+}
+
+static void give_back(ke_rows *rows)
+{
+  free(rows->panel);
+  free(rows->norm);
+}
+
+typedef struct {
+  ke_subset s;
+  ke_rows column[D];
+  double *work;
+} fixture;
+
+static void open_fixture(fixture *f, ke_kernel_type type)
+{
+  const ke_kernel kernel = {type, 0.4, 1.0, 2.0};
+  for (size_t i = 0; i < N * D; i++)
+    x[i] = sin(1.7 * (double)i + 0.3 * (double)(i % 7));
+  for (size_t i = 0; i < N; i++)
+    label[i] = i % 3 == 0;
+  memset(&f->s, 0, sizeof f->s);
+  f->s.kernel = kernel;
+  f->s.n = N, f->s.d = D, f->s.classes = CLASSES;
+  f->s.x = x, f->s.label = label, f->s.target = target;
+  for (size_t e = 0; e < D; e++) {
+    f->column[e] = lend(N, 1);
+    ke_pack(x + e * N, N, NULL, NULL, &f->column[e]);
+  }
+  f->s.column = f->column;
+  f->s.rows = lend(N, D);
+  f->work = malloc(ke_subset_work(D, &env) * sizeof(double));
+}
+
+static void close_fixture(fixture *f)
+{
+  for (size_t e = 0; e < D; e++)
+    give_back(&f->column[e]);
+  give_back(&f->s.rows);
+  free(f->work);
+}
+
+/* <K,T> and <K,K> of the product of the column kernels chosen, from single values. */
+static void naive(const fixture *f, const double *chosen, double sums[2])
+{
+  sums[0] = sums[1] = 0.0;
+  for (size_t i = 0; i < N; i++)
+    for (size_t j = 0; j < N; j++) {
+      double k = 1.0;
+      for (size_t e = 0; e < D; e++) {
+        const double a = x[i + e * N], b = x[j + e * N];
+        if (chosen[e] == 0.0)
+          continue;
+        k *= f->s.kernel.type == KE_RBF ? exp(-0.4 * (a - b) * (a - b))
+                                        : pow(0.4 * a * b + 1.0, 2.0);
+      }
+      sums[0] += target[label[i] + CLASSES * label[j]] * k;
+      sums[1] += k * k;
+    }
+}
+
+static void pairs_and_extensions_match(void)
+{
+  const ke_kernel_type types[2] = {KE_RBF, KE_POLYNOMIAL};
+  for (int t = 0; t < 2; t++) {
+    fixture f;
+    double sums[2], chosen[D] = {0}, more_kt[D], more_kk[D];
+    open_fixture(&f, types[t]);
+    ke_subset_pairs(&f.s, kt, kk, f.work, &env);
+    chosen[1] = chosen[4] = 1.0;
+    naive(&f, chosen, sums);
+    mu_near(kt[1 + 4 * (D + 1)], sums[0], 1e-11);
+    mu_near(kk[4 + 1 * (D + 1)], sums[1], 1e-11);
+    ke_subset_extend(&f.s, chosen, more_kt, more_kk, f.work, &env);
+    chosen[2] = 1.0;
+    naive(&f, chosen, sums);
+    mu_near(more_kt[2], sums[0], 1e-11);
+    mu_near(more_kk[2], sums[1], 1e-11);
+    chosen[2] = chosen[4] = 0.0;
+    naive(&f, chosen, sums);
+    mu_near(kt[1 + D * (D + 1)], sums[0], 1e-11);
+    close_fixture(&f);
+  }
+}
+
+static void leaving_out_matches(void)
+{
+  fixture f;
+  double sums[2], chosen[D] = {1.0, 1.0, 0.0, 1.0, 1.0, 0.0}, left[D];
+  open_fixture(&f, KE_RBF);
+  ke_subset_reduce(&f.s, chosen, left, f.work, &env);
+  chosen[3] = 0.0;
+  naive(&f, chosen, sums);
+  mu_near(left[3], sums[0], 1e-11);
+  mu_near(left[2], 0.0, 0.0);
+  close_fixture(&f);
+}
+
+int main(void)
+{
+  mu_run(pairs_and_extensions_match);
+  mu_run(leaving_out_matches);
+  return mu_report();
+}
