@@ -41,7 +41,8 @@
 #' @param max_iter most iterations of methods that iterate.
 #' @param tol stop at a relative change of the criterion below this (of the scale factors for
 #'   `"kfds"` and `"arom"`).
-#' @param restarts number of further, perturbed starts (R's random numbers); the best value wins.
+#' @param restarts for `"sas"`, `"scss"`, `"sfs"`: number of further, perturbed starts (R's random
+#'   numbers); the best value wins.
 #' @param ridge for `"kfds"`: added to the diagonal of N, in units of its mean. NULL means 0.01.
 #' @param update for `"kfds"`: `"corrected"`, or `"printed"` for the algorithm as in the paper, which
 #'   does not settle.
@@ -71,7 +72,7 @@
 #'     and `"forward"` the column taken).
 #'   * `converged`: whether the stopping rule held before `max_iter`.
 #'   * `frequency`: share of resamples that had the column among the best `n`; NULL without.
-#'   * `method`, `n` (as given), `nobs`, `classes`, `scaling`, `input`, `call`.
+#'   * `method`, `n` (as given), `nobs`, `classes`, `scaling`, `input`.
 #' @references Ramona, Richard and David (2012), Multiclass feature selection with kernel
 #'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23.
 #'   Guyon, Weston, Barnhill and Vapnik (2002) for RFE; Weston, Elisseeff, Schoelkopf and Tipping
@@ -133,7 +134,6 @@ kernel_rank.formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data)
   fit <- kernel_rank.default(parts$x, parts$y, ...)
   fit$input$terms <- parts$terms
-  fit$call <- sys.call()
   fit
 }
 
@@ -252,7 +252,7 @@ new_kernel_rank <- function(fit, data, control, n) {
       score = named(fit$score), ranking = fit$ranking, weights = named(fit$weights),
       kernel = kernel, value = fit$value, path = fit$path, converged = fit$converged,
       method = control$method, frequency = named(fit$frequency), n = n, nobs = data$n,
-      classes = levels(data$y), scaling = data$scaling, input = data$input, call = user_call()
+      classes = levels(data$y), scaling = data$scaling, input = data$input
     ),
     class = "kernel_rank"
   )

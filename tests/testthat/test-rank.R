@@ -188,7 +188,7 @@ test_that("BAHSIC equals the naive elimination for every kernel", {
 })
 
 test_that("all routes give the identical result", {
-  same <- setdiff(names(kernel_rank(iris[1:4], iris$Species)), c("input", "call"))
+  same <- setdiff(names(kernel_rank(iris[1:4], iris$Species)), "input")
   by_matrix <- kernel_rank(as.matrix(iris[1:4]), iris$Species)
   by_frame <- kernel_rank(iris[1:4], as.character(iris$Species))
   by_formula <- kernel_rank(Species ~ ., iris)
@@ -274,6 +274,22 @@ test_that("restarts use R's random numbers and never lower the value", {
   two <- kernel_rank(data$x, data$mixed, restarts = 2)
   expect_identical(one$score, two$score)
   expect_gte(one$value, plain$value)
+})
+
+test_that("a ranking is a plain list whose size does not depend on the rows", {
+  d <- iris[rep(1:150, 20), ]
+  small <- kernel_rank(Species ~ ., iris)
+  large <- do.call(kernel_rank, list(as.matrix(d[1:4]), d$Species))
+  expect_lt(length(serialize(large, NULL)), 2 * length(serialize(small, NULL)))
+  expect_identical(nobs(large), 3000L)
+  expect_identical(coef(small), small$weights)
+})
+
+test_that("a progress bar is drawn on request, on the message stream", {
+  shown <- capture.output(type = "message", {
+    fit <- kernel_rank(iris[1:4], iris$Species, restarts = 1, resample = 2, verbose = TRUE)
+  })
+  expect_true(any(grepl("100%", shown)))
 })
 
 test_that("threads change nothing", {
