@@ -110,8 +110,8 @@ basis_control <- function(method = "fvs", size = NULL, tol = 0.01, center = "non
     method = check_choice(method, "method", basis_methods),
     size = if (!is.null(size)) check_whole(size, "size", min = 1, infinite = TRUE),
     tol = check_number(tol, "tol", min = 0, max = 1),
-    neighbours = if (check_choice(center, "center", c("none", "nearest")) == "none") 0
-      else check_whole(neighbours, "neighbours", min = 1, max = 128),
+    neighbours = check_whole(neighbours, "neighbours", min = 1, max = 128) *
+      (check_choice(center, "center", c("none", "nearest")) == "nearest"),
     threshold = check_function(threshold, "threshold"),
     first = check_whole(first, "first", min = 1, infinite = TRUE),
     threads = check_threads(threads),

@@ -114,6 +114,13 @@ check_class <- function(x, arg, class) {
   x
 }
 
+# Arguments, by name, that the calling function cannot do without.
+check_given <- function(...) {
+  for (arg in c(...)) {
+    if (eval(call("missing", as.name(arg)), parent.frame())) abort("argument", "`", arg, "` is missing.")
+  }
+}
+
 # A misspelt argument must not vanish in `...`.
 check_dots <- function(...) {
   if (...length() == 0L) return(invisible())

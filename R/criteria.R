@@ -27,6 +27,7 @@ NULL
 #' @rdname criteria
 #' @export
 kernel_alignment <- function(K, y, target = c("balanced", "plain")) {
+  check_given("K", "y")
   target <- check_choice(target, "target", c("balanced", "plain"))
   data <- check_criterion(K, y)
   norm <- norm(data$K, "F")
@@ -40,6 +41,7 @@ kernel_alignment <- function(K, y, target = c("balanced", "plain")) {
 #' @rdname criteria
 #' @export
 kernel_separability <- function(K, y, eps = 0) {
+  check_given("K", "y")
   eps <- check_number(eps, "eps", min = 0)
   data <- check_criterion(K, y)
   blocks <- class_sums(data$K, data$y)
@@ -55,6 +57,7 @@ kernel_separability <- function(K, y, eps = 0) {
 #' @rdname criteria
 #' @export
 kernel_hsic <- function(K, y) {
+  check_given("K", "y")
   data <- check_criterion(K, y)
   n <- nrow(data$K)
   if (n < 2L) abort("data", "`K` must have at least two rows.")
@@ -73,6 +76,9 @@ check_criterion <- function(K, y) {
   if (length(y) != nrow(K)) {
     abort("argument", "`y` must have one label per row of `K` (", nrow(K), "), not ",
           length(y), ".")
+  }
+  if (!is.finite(nrow(K)^2 * largest_absolute(K))) {
+    abort("not_finite", "`K` has entries too large to sum without overflow: divide it by a constant first.")
   }
   list(K = K, y = y)
 }

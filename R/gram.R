@@ -16,6 +16,7 @@
 #' @family kernels
 #' @export
 gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernelect.threads", 1L)) {
+  check_given("x")
   threads <- check_threads(threads)
   data <- model_data(x, scale = FALSE, na_action = NULL)
   x <- data$x

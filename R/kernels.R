@@ -132,6 +132,7 @@ spline_kernel <- function(weights = NULL) new_kernel("spline", weights = weights
 #' @rdname kernels
 #' @export
 function_kernel <- function(f, weights = NULL) {
+  check_given("f")
   new_kernel("function", f = check_function(f, "f"), weights = weights)
 }
 
@@ -151,6 +152,7 @@ function_kernel <- function(f, weights = NULL) {
 #' @family kernels
 #' @export
 as_kernel <- function(x) {
+  check_given("x")
   if (inherits(x, "kernelect_kernel")) return(check_kernel(x))
   par <- if (isS4(x) && methods_has_slot(x, "kpar")) attr(x, "kpar")
   switch(class(x)[1L],
