@@ -163,24 +163,41 @@ SEXP ffi_asymmetry(SEXP K)
   return Rf_ScalarReal(worst);
 }
 
-/* Standard deviations with n - 1, by two passes; 0 for a single row. */
+static double largest_deviation(const double *x, size_t n, double mean)
+{
+  double most = 0.0;
+  for (size_t i = 0; i < n; i++)
+    most = fabs(x[i] - mean) > most ? fabs(x[i] - mean) : most;
+  return most;
+}
+
+/* By two passes, on deviations relative to the largest so that no square leaves the range. */
+static double column_sd(const double *x, size_t n, double mean)
+{
+  const double most = largest_deviation(x, n, mean);
+  if (n < 2 || most == 0.0 || !isfinite(most))
+    return n < 2 ? 0.0 : most;
+  double sum = 0.0, drift = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    const double diff = (x[i] - mean) / most;
+    sum += diff * diff;
+    drift += diff;
+  }
+  const double left = (sum - drift * drift / (double)n) / (double)(n - 1);
+  const double sd = most * sqrt(left < 0.0 ? 0.0 : left);
+  /* a constant column leaves only what the rounding of its mean put there */
+  return sd <= 4.0 * DBL_EPSILON * fabs(mean) ? 0.0 : sd;
+}
+
+/* Standard deviations with n - 1; 0 for a single row. */
 SEXP ffi_column_sd(SEXP x, SEXP center)
 {
   size_t n, d;
   const double *v = ffi_matrix(x, &n, &d, "x"), *mean = ffi_optional(center, d, "center");
+  ffi_assert(mean != NULL, "center");
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)d));
-  for (size_t k = 0; k < d; k++) {
-    double sum = 0.0, drift = 0.0;
-    for (size_t i = 0; i < n; i++) {
-      const double diff = v[i + k * n] - mean[k];
-      sum += diff * diff;
-      drift += diff;
-    }
-    const double left = n > 1 ? (sum - drift * drift / (double)n) / (double)(n - 1) : 0.0;
-    const double sd = sqrt(left < 0.0 ? 0.0 : left);
-    /* a constant column leaves only what the rounding of its mean put there; overflow stays */
-    REAL(out)[k] = sd <= 4.0 * DBL_EPSILON * fabs(mean[k]) ? 0.0 : sd;
-  }
+  for (size_t k = 0; k < d; k++)
+    REAL(out)[k] = column_sd(v + k * n, n, mean[k]);
   UNPROTECT(1);
   return out;
 }
@@ -190,6 +207,7 @@ SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
   size_t n, d;
   const double *v = ffi_matrix(x, &n, &d, "x");
   const double *mean = ffi_optional(center, d, "center"), *sd = ffi_optional(scale, d, "scale");
+  ffi_assert(mean && sd, "scaling");
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)d));
   for (size_t k = 0; k < d; k++)
     for (size_t i = 0; i < n; i++)

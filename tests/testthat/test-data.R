@@ -141,7 +141,7 @@ test_that("NaN and infinite values have their own words", {
     model_data(replace(x, c(3, 200), Inf), na_action = "omit")
     model_data(x, replace(1:150 + 0, 2, NaN))
     model_data(x, replace(1:150 + 0, 2, -Inf))
-    model_data(x * 1e200)
+    model_data(cbind(c(-1.7e308, 1.7e308)))
   })
 })
 
