@@ -1,0 +1,82 @@
+# Every exported function as a call on a table `x` and a response `y`, so that a test can run
+# over all of them. test-hostile.R fails when an exported function is missing here.
+
+exported <- function() sort(getNamespaceExports("kernelect"))
+
+# Deterministic rows without ties: two informative columns and one of noise.
+small_table <- function(n = 24) {
+  t <- seq_len(n)
+  x <- cbind(a = sin(t), b = cos(1.7 * t) + (t %% 2), c = (t * 0.618) %% 1)
+  list(x = x, class = factor(c("no", "yes")[1 + t %% 2]), number = sin(t) + 0.3 * cos(5 * t))
+}
+
+# Fits: `call` takes x, y and more arguments; `y` says which response it wants.
+all_fits <- list(
+  kernel_basis = list(y = "none", call = function(x, y, ...) kernel_basis(x, ...)),
+  kernel_pca = list(y = "none", call = function(x, y, ...) kernel_pca(x, ...)),
+  kernel_lm = list(y = "number", call = function(x, y, ...) kernel_lm(x, y, ...)),
+  kernel_lda = list(y = "class", call = function(x, y, ...) kernel_lda(x, y, ...)),
+  kernel_takes = list(y = "class", call = function(x, y, ...) kernel_takes(x, y, ...)),
+  kernel_tune = list(y = "number", call = function(x, y, ...) kernel_tune(x, y, folds = 3, ...)),
+  kernel_rank = list(y = "class", call = function(x, y, ...) kernel_rank(x, y, max_iter = 5, ...)),
+  kernel_fusion = list(y = "number", call = function(x, y, ...) kernel_fusion(x, y, ...))
+)
+
+# Functions of a table or a Gram matrix that fit nothing.
+all_measures <- list(
+  gram = list(y = "none", call = function(x, y, ...) gram(x, ...)),
+  kernel_alignment = list(y = "class", call = function(x, y, ...) kernel_alignment(x, y, ...)),
+  kernel_separability = list(y = "class", call = function(x, y, ...) kernel_separability(x, y, ...)),
+  kernel_hsic = list(y = "class", call = function(x, y, ...) kernel_hsic(x, y, ...))
+)
+
+# Functions of numbers alone: only their arguments can be hostile.
+all_makers <- c(
+  "as_kernel", "function_kernel", "kernel_on", "laplace_kernel", "linear_kernel", "noise_kernel",
+  "polynomial_kernel", "rbf_kernel", "sigmoid_kernel", "simulate_circles", "simulate_fusion",
+  "simulate_sinc", "simulate_two_gaussians", "simulate_weston", "spline_kernel"
+)
+
+present <- function(table) table[names(table) %in% exported()]
+fits <- function() present(all_fits)
+measures <- function() present(all_measures)
+makers <- function() intersect(all_makers, exported())
+
+response_for <- function(entry, data) switch(entry$y, class = data$class, number = data$number)
+
+# Run a call to its end and say how it ended: its value, its classed error, or how it broke the
+# rules (an error without class). Warnings are kept by class; messages and plots are dropped.
+attempt <- function(expr) {
+  warnings <- character()
+  value <- NULL
+  error <- tryCatch(
+    withCallingHandlers(
+      suppressMessages({
+        value <- expr
+        NULL
+      }),
+      warning = function(w) {
+        warnings <<- c(warnings, if (inherits(w, "kernelect_warning")) class(w)[1L] else paste("UNCLASSED", conditionMessage(w)))
+        tryInvokeRestart("muffleWarning")
+      }
+    ),
+    error = identity
+  )
+  list(value = value, error = error, warnings = unique(warnings))
+}
+
+is_classed <- function(e) inherits(e, "kernelect_error")
+
+# Non-finite numbers anywhere in a result that must have none.
+has_nonfinite <- function(v) {
+  numbers <- unlist(if (is.list(v)) rapply(unclass(v), as.double, "numeric", how = "unlist") else v)
+  is.numeric(numbers) && !all(is.finite(numbers))
+}
+
+in_words <- function(v) {
+  if (is.matrix(v)) return(paste(nrow(v), "x", ncol(v), typeof(v)))
+  if (is.data.frame(v)) return(paste("data frame of", nrow(v), "rows"))
+  if (is.object(v)) return(class(v)[1L])
+  if (is.list(v)) return(paste("list of", length(v)))
+  paste(typeof(v), length(v))
+}
