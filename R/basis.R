@@ -51,7 +51,8 @@
 #' * `center_index`: rows that stand for the centre, or NULL;
 #' * `method`, `n` (training rows), `scaling` (column means and sds, or NULL);
 #' * `cholesky` (size x size), `center_vectors`, `shift`, `input`, `updates`: what `predict()`
-#'   and the models need, and the number of block updates.
+#'   and the models need, and the number of block updates; `seal`: by which a model that was
+#'   changed after it was fitted is refused.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
 #'   Neurocomputing 55.
 #'
@@ -96,7 +97,7 @@ kernel_basis.formula <- function(formula, data, ..., scale = TRUE, na_action = c
   parts <- formula_data(formula, data, response = FALSE)
   fit <- kernel_basis.default(parts$x, ..., scale = scale, na_action = na_action)
   fit$input$terms <- parts$terms
-  fit
+  seal(fit)
 }
 
 # ---- control ---------------------------------------------------------------------
@@ -238,16 +239,17 @@ new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vec
                       scaling = NULL, input = NULL) {
   path <- data.frame(seq_along(fit$index), fit$index, fit$path)
   names(path) <- c("size", "index", "pivot", "fitness", "trace", "cost")
-  structure(class = "kernel_basis", list(
+  seal(structure(class = "kernel_basis", list(
     index = fit$index, vectors = vectors, kernel = kernel, path = path, stop = fit$stop,
     center_index = if (length(fit$center)) fit$center, method = control$method, n = n,
     scaling = scaling, cholesky = fit$cholesky, center_vectors = center_vectors, shift = fit$shift,
     input = input, updates = fit$updates
-  ))
+  )))
 }
 
 # A basis may come from a file: nothing inconsistent may reach the arithmetic.
 validate_basis <- function(basis, arg = "object") {
+  check_seal(basis, arg)
   L <- length(basis$index)
   gram_input <- is.null(basis$kernel)
   numeric_matrix <- function(m, rows, cols) is.matrix(m) && is.double(m) && nrow(m) == rows && ncol(m) == cols && all_finite(m)
@@ -276,10 +278,6 @@ valid_scaling <- function(scaling, width) {
 
 valid_input <- function(input) {
   is.null(input$columns) || (is.character(input$columns) && length(input$columns) == input$width)
-}
-
-fail_damaged <- function(arg) {
-  abort("model", "`", arg, "` is damaged: its fields do not fit together. Fit the model again.")
 }
 
 # ---- prediction --------------------------------------------------------------------
@@ -389,11 +387,12 @@ head.kernel_basis <- function(x, n = 6L, ...) {
   x$cholesky <- x$cholesky[keep, keep, drop = FALSE]
   if (!is.null(x$shift)) x$shift <- x$shift[c(keep, L + 1L)]
   x$stop <- "size"
-  x
+  seal(x)
 }
 
 #' @export
 print.kernel_basis <- function(x, ...) {
+  validate_basis(x, "x")
   last <- x$path[nrow(x$path), ]
   cat("<kernel_basis> ", length(x$index), " of ", x$n, " rows by \"", x$method, "\", stopped by ", x$stop, "\n", sep = "")
   cat("kernel:  ", if (is.null(x$kernel)) "given Gram matrix" else kernel_label(x$kernel), "\n", sep = "")
@@ -406,6 +405,7 @@ print.kernel_basis <- function(x, ...) {
 #' @export
 summary.kernel_basis <- function(object, ...) {
   check_dots(...)
+  validate_basis(object)
   L <- nrow(object$path)
   at <- unique(pmin(L, round(exp(seq(0, log(L), length.out = 8)))))
   structure(
@@ -435,6 +435,7 @@ print.summary.kernel_basis <- function(x, ...) {
 #' @family bases
 #' @export
 plot.kernel_basis <- function(x, log = "", ...) {
+  validate_basis(x, "x")
   log <- check_choice(log, "log", c("", "y"))
   path <- x$path
   L <- nrow(path)

@@ -44,6 +44,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo);
 SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control, SEXP threads);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
 SEXP ffi_asymmetry(SEXP K);
+SEXP ffi_fingerprint(SEXP list);
 SEXP ffi_column_sd(SEXP x, SEXP center);
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);
 SEXP ffi_memory_limit(void);
