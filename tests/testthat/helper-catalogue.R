@@ -80,3 +80,26 @@ in_words <- function(v) {
   if (is.list(v)) return(paste("list of", length(v)))
   paste(typeof(v), length(v))
 }
+
+# One model of every class and route, with new rows for it: what a file of saved models may hold.
+example_models <- function() {
+  data <- small_table()
+  frame <- data.frame(data$x, f = factor(rep(c("u", "v", "w"), 8)))
+  K <- gram(data$x)
+  quiet <- function(expr) suppressMessages(suppressWarnings(expr))
+  basis <- list(
+    "basis" = list(kernel_basis(data$x, size = 6), data$x),
+    "basis, centred, formula" = list(kernel_basis(~ log(a + 2) + poly(b, 2) + f, frame, size = 5, center = "nearest", neighbours = 2), frame),
+    "basis, weights, data frame" = list(kernel_basis(frame[1:3], polynomial_kernel(2, weights = c(a = 1, b = 2, c = 0.5)), method = "cholesky", size = 4, scale = FALSE), frame),
+    "basis, Gram matrix" = list(kernel_basis(K = K, method = "kobl", size = 4, center = "nearest"), K[1:5, ])
+  )
+  plain <- lapply(fits()[setdiff(names(fits()), "kernel_basis")], function(entry) {
+    list(quiet(entry$call(data$x, response_for(entry, data))), data$x)
+  })
+  routes <- lapply(fits()[setdiff(names(fits()), c("kernel_basis", "kernel_tune"))], function(entry) {
+    y <- response_for(entry, data)
+    list(quiet(if (is.null(y)) entry$call(~ a + b + f, frame) else entry$call(y ~ a + b + f, data.frame(frame, y = y))), frame)
+  })
+  names(routes) <- paste0(names(routes), rep(", formula", length(routes)))
+  c(basis, plain, routes)
+}
