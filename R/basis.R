@@ -319,9 +319,10 @@ predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kerne
 }
 
 orthonormal <- function(basis, k) {
-  z <- t(forwardsolve(basis$cholesky, t(k)))
-  if (!nrow(k)) z <- matrix(0, 0L, ncol(k))
-  rownames(z) <- rownames(k)
+  z <- k
+  for (rows in row_chunks(nrow(k), ncol(k)^2)) {
+    z[rows, ] <- t(forwardsolve(basis$cholesky, t(k[rows, , drop = FALSE])))
+  }
   z
 }
 

@@ -1,0 +1,196 @@
+# Interrupt every long call and measure the answer:  Rscript tools/interrupt.R [interrupts] [name]
+# A call is started, a shell process sends SIGINT after a while, and the time until R's handler
+# runs is taken; then `interrupts` more of them for the memory. Every call has a process of its
+# own. Limits: answer within 0.25 s, resident growth under 5 MB, the next call right.
+args <- commandArgs(TRUE)
+limit_seconds <- 0.25
+limit_megabytes <- 5
+
+long_table <- function(n, d) {
+  t <- seq_len(n)
+  x <- vapply(seq_len(d), function(k) sin(t * sqrt(k + 1)) + cos(t * k / 7), numeric(n))
+  list(x = x, class = factor(c("no", "yes")[1 + (x[, 1] + x[, 2] > 0)]), number = x[, 1] + sin(3 * x[, 2]))
+}
+
+# Long calls: at least five seconds each, or n = 50,000. Names of functions not (yet) there are
+# skipped.
+long_calls <- list(
+  "gram" = function() {
+    x <- long_table(50000, 60)$x
+    function() gram(x, z = x[1:10000, ], kernel = rbf_kernel(3))
+  },
+  "gram, wide" = function() {
+    x <- long_table(500, 25000)$x
+    function() for (i in 1:20) gram(x, kernel = rbf_kernel(100))
+  },
+  "gram, laplace" = function() {
+    x <- long_table(20000, 20)$x
+    function() gram(x, kernel = laplace_kernel(3), z = x)
+  },
+  "gram, spline" = function() {
+    x <- abs(long_table(5000, 100)$x)
+    function() gram(x, kernel = spline_kernel())
+  },
+  "kernel_basis, fvs" = function() {
+    x <- long_table(50000, 20)$x
+    function() kernel_basis(x, rbf_kernel(1), size = 2000, tol = 0, first = Inf)
+  },
+  "kernel_basis, cholesky" = function() {
+    x <- long_table(50000, 20)$x
+    function() kernel_basis(x, rbf_kernel(1), "cholesky", size = 2000, tol = 0)
+  },
+  "kernel_basis, kobl" = function() {
+    x <- long_table(50000, 20)$x
+    function() kernel_basis(x, rbf_kernel(1), "kobl", size = 2000, threshold = function(t) 0 * t)
+  },
+  "kernel_basis, kgs" = function() {
+    x <- long_table(50000, 20)$x
+    function() kernel_basis(x, rbf_kernel(1), "kgs", size = 2000)
+  },
+  "kernel_basis, random" = function() {
+    x <- long_table(50000, 20)$x
+    function() kernel_basis(x, rbf_kernel(1), "random", size = 2000, tol = 0)
+  },
+  "kernel_basis, centred" = function() {
+    x <- long_table(50000, 20)$x
+    function() kernel_basis(x, rbf_kernel(1), size = 500, tol = 0, center = "nearest", neighbours = 5)
+  },
+  "kernel_basis, wide" = function() {
+    x <- long_table(500, 25000)$x
+    function() for (i in 1:20) kernel_basis(x, rbf_kernel(50), "cholesky", size = 500, tol = 0)
+  },
+  "kernel_basis, function" = function() {
+    x <- long_table(20000, 20)$x
+    f <- function(x, z) tcrossprod(x, z)^2
+    function() kernel_basis(x, function_kernel(f), "cholesky", size = 200, tol = 0)
+  },
+  "kernel_basis, Gram matrix" = function() {
+    K <- gram(long_table(8000, 10)$x, rbf_kernel(1))
+    function() for (i in 1:20) kernel_basis(K = K, size = 1000, tol = 0, first = Inf)
+  },
+  "predict kernel_basis" = function() {
+    x <- long_table(50000, 20)$x
+    basis <- kernel_basis(x[1:2000, ], rbf_kernel(1), size = 1000, tol = 0)
+    function() for (i in 1:20) predict(basis, x)
+  },
+  "kernel_pca" = function() {
+    x <- long_table(50000, 20)$x
+    function() for (i in 1:20) kernel_pca(x, rbf_kernel(1), ncomp = 10, size = 500, tol = 0)
+  },
+  "kernel_lm" = function() {
+    data <- long_table(50000, 20)
+    function() for (i in 1:20) kernel_lm(data$x, data$number, rbf_kernel(1), tol = 0)
+  },
+  "kernel_lda" = function() {
+    data <- long_table(50000, 20)
+    function() for (i in 1:20) kernel_lda(data$x, data$class, rbf_kernel(1), size = 500, tol = 0)
+  },
+  "kernel_takes" = function() {
+    data <- long_table(20000, 20)
+    function() for (i in 1:20) kernel_takes(data$x, data$class, rbf_kernel(1), size = 200)
+  },
+  "kernel_takes, loo" = function() {
+    data <- long_table(10000, 20)
+    function() for (i in 1:20) kernel_takes(data$x, data$class, rbf_kernel(1), size = "loo")
+  },
+  "kernel_tune" = function() {
+    data <- long_table(5000, 10)
+    function() for (i in 1:20) kernel_tune(data$x, data$number)
+  },
+  "kernel_rank, sas" = function() {
+    data <- long_table(50000, 20)
+    function() kernel_rank(data$x, data$class, max_iter = 2)
+  },
+  "kernel_rank, scss" = function() {
+    data <- long_table(50000, 20)
+    function() kernel_rank(data$x, data$class, method = "scss", max_iter = 2)
+  },
+  "kernel_rank, kfds" = function() {
+    data <- long_table(2000, 300)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "kfds", kernel = rbf_kernel(5))
+  },
+  "kernel_rank, rfe" = function() {
+    data <- long_table(2000, 100)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "rfe")
+  },
+  "kernel_rank, bahsic" = function() {
+    data <- long_table(3000, 60)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "bahsic")
+  },
+  "kernel_rank, forward" = function() {
+    data <- long_table(3000, 60)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "forward")
+  },
+  "kernel_fusion, numbers" = function() {
+    data <- long_table(2000, 100)
+    function() for (i in 1:20) kernel_fusion(data$x, data$number, tol = 0)
+  },
+  "kernel_fusion, classes" = function() {
+    data <- long_table(2000, 100)
+    function() for (i in 1:20) kernel_fusion(data$x, data$class, tol = 0)
+  }
+)
+
+resident <- function() { # megabytes
+  status <- readLines("/proc/self/status")
+  as.numeric(gsub("[^0-9]", "", grep("^VmRSS", status, value = TRUE))) / 1024
+}
+
+# Run `call`, interrupted after `delay` seconds; the seconds until the answer, or NA when the
+# call was over before.
+interrupted <- function(call, delay) {
+  stamp <- tempfile()
+  on.exit(unlink(stamp))
+  system(sprintf("(sleep %.3f; date +%%s.%%N > %s; kill -INT %d) &", delay, stamp, Sys.getpid()))
+  answer <- tryCatch(
+    {
+      call()
+      Sys.sleep(delay + 1) # the interrupt comes here when the call was too short
+      NA
+    },
+    interrupt = function(e) as.numeric(Sys.time())
+  )
+  until <- as.numeric(Sys.time()) + delay + 1
+  while (!file.exists(stamp) && as.numeric(Sys.time()) < until) Sys.sleep(0.01)
+  answer - as.numeric(readLines(stamp))
+}
+
+child <- function(name, times) {
+  library(kernelect)
+  options(kernelect.threads = 1L)
+  call <- long_calls[[name]]()
+  quiet <- function() suppressMessages(suppressWarnings(call()))
+  expected <- gram(iris[1:4])
+  started <- proc.time()[["elapsed"]]
+  delays <- vapply(c(0.1, 0.3, 0.7, 1.5, 3, 4.5), function(d) interrupted(quiet, d), 0)
+  for (i in 1:20) interrupted(quiet, stats::runif(1, 0.02, 0.2))
+  invisible(gc())
+  before <- resident()
+  short <- vapply(seq_len(times), function(i) interrupted(quiet, 0.02 + 0.2 * (i * 0.618) %% 1), 0)
+  invisible(gc())
+  answers <- c(delays, short)
+  cat(sprintf("%s;%d;%.3f;%.3f;%.1f;%s;%.0f\n", name, sum(!is.na(answers)), stats::median(answers, na.rm = TRUE),
+    max(answers, na.rm = TRUE), resident() - before, identical(gram(iris[1:4]), expected), proc.time()[["elapsed"]] - started))
+}
+
+parent <- function(times, only) {
+  there <- function(name) sub("^predict ", "", sub(",.*", "", name)) %in% getNamespaceExports("kernelect")
+  names <- Filter(there, names(long_calls))
+  if (length(only)) names <- grep(only, names, value = TRUE)
+  lines <- vapply(names, function(name) {
+    out <- system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "tools/interrupt.R", "child", shQuote(name), times), stdout = TRUE)
+    if (length(out)) utils::tail(out, 1L) else paste0(name, ";0;NA;NA;NA;FALSE;NA")
+  }, "")
+  table <- utils::read.table(text = lines, sep = ";", col.names = c("call", "interrupts", "median_s", "worst_s", "growth_MB", "next_right", "took_s"))
+  print(table, row.names = FALSE)
+  bad <- !(table$worst_s <= limit_seconds & table$growth_MB <= limit_megabytes & table$next_right)
+  cat(sprintf("interrupt: %d calls, %d interrupts, worst answer %.3f s, worst growth %.1f MB, %d calls beyond a limit\n",
+    nrow(table), sum(table$interrupts), max(table$worst_s), max(table$growth_MB), sum(is.na(bad) | bad)))
+  quit(status = as.integer(anyNA(bad) || any(bad)))
+}
+
+if (length(args) && args[1L] == "child") {
+  child(args[2L], as.integer(args[3L]))
+} else {
+  parent(if (length(args)) as.integer(args[1L]) else 200L, args[-1L])
+}
