@@ -308,19 +308,39 @@ predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kerne
   if (missing(newdata)) abort("argument", "`newdata` is missing: a basis does not keep the training rows.")
   threads <- check_threads(threads)
   validate_basis(object)
-  new <- if (is.null(object$kernel)) new_cross_gram(object, newdata, diag, type)
-    else new_kernel_values(object, newdata, type, threads)
-  value <- switch(type,
+  if (is.null(object$kernel)) {
+    new <- new_cross_gram(object, newdata, diag, type)
+    return(fill_rows(basis_answer(object, new, type), new$complete))
+  }
+  new <- new_matrix(newdata, object$input, object$scaling)
+  fill_rows(predict_rows(object, complete_part(new), type, threads), new$complete)
+}
+
+complete_part <- function(new) if (all(new$complete)) new$x else new$x[new$complete, , drop = FALSE]
+
+# From kernel values to what was asked for.
+basis_answer <- function(basis, new, type) {
+  switch(type,
     kernel = new$k,
-    orthonormal = orthonormal(object, new$k),
-    residual = pmax(new$diagonal - rowSums(orthonormal(object, new$k)^2), 0)
+    orthonormal = orthonormal(basis, new$k),
+    residual = pmax(new$diagonal - rowSums(orthonormal(basis, new$k)^2), 0)
   )
-  fill_rows(value, new$complete)
+}
+
+predict_rows <- function(basis, x, type, threads) {
+  L <- length(basis$index)
+  value <- matrix(0, nrow(x), if (type == "residual") 1L else L)
+  for (rows in pieces(nrow(x), L * (L + 2 * ncol(x) + 64))) {
+    new <- basis_kernel_values(basis, x[rows, , drop = FALSE], type == "residual", threads)
+    value[rows, ] <- basis_answer(basis, new, type)
+  }
+  if (type == "residual") return(stats::setNames(value[, 1L], rownames(x)))
+  if (is.null(rownames(x))) value else `rownames<-`(value, rownames(x))
 }
 
 orthonormal <- function(basis, k) {
   z <- k
-  for (rows in row_chunks(nrow(k), ncol(k)^2)) {
+  for (rows in pieces(nrow(k), ncol(k)^2)) {
     z[rows, ] <- t(forwardsolve(basis$cholesky, t(k[rows, , drop = FALSE])))
   }
   z
@@ -329,8 +349,7 @@ orthonormal <- function(basis, k) {
 # (Centred) kernel values k of the complete new rows, and their k(x, x) when a residual is wanted.
 new_kernel_values <- function(basis, newdata, type, threads) {
   new <- new_matrix(newdata, basis$input, basis$scaling)
-  x <- new$x[new$complete, , drop = FALSE]
-  c(basis_kernel_values(basis, x, type == "residual", threads), list(complete = new$complete))
+  c(basis_kernel_values(basis, complete_part(new), type == "residual", threads), list(complete = new$complete))
 }
 
 basis_kernel_values <- function(basis, x, diagonal = FALSE, threads = 1L) {

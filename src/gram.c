@@ -20,9 +20,10 @@ static size_t extent(size_t n, size_t start)
 }
 
 /* Tiles between two looks at an interrupt: some tens of milliseconds of work. */
-static size_t batch(size_t d, const ke_env *env)
+static size_t batch(const ke_kernel *kernel, size_t d, const ke_env *env)
 {
-  const size_t flops = TILE * TILE * (2 * d + 64), count = (size_t)500000000 / flops;
+  const size_t column = kernel->type == KE_SPLINE ? 32 : 2;
+  const size_t flops = TILE * TILE * (column * d + 64), count = (size_t)250000000 / flops;
   return count > (size_t)env->threads ? count : (size_t)env->threads;
 }
 
@@ -34,7 +35,7 @@ static size_t lesser(size_t a, size_t b)
 void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, double *out,
                    const ke_env *env)
 {
-  const size_t n = a->n, step = batch(a->d, env);
+  const size_t n = a->n, step = batch(kernel, a->d, env);
   for (size_t j = 0; j < b->n; j += TILE) {
     const size_t k = extent(b->n, j);
     for (size_t first = 0; first < tiles(n); first += step) {
@@ -68,7 +69,7 @@ static void mirror(const double *lower, double *upper, size_t m, size_t k, size_
 
 void ke_gram(const ke_kernel *kernel, const ke_rows *a, double *out, const ke_env *env)
 {
-  const size_t n = a->n, step = batch(a->d, env);
+  const size_t n = a->n, step = batch(kernel, a->d, env);
   for (size_t j = 0; j < n; j += TILE) {
     const size_t k = extent(n, j);
     for (size_t first = j / TILE; first < tiles(n); first += step) {
