@@ -10,16 +10,23 @@ small_table <- function(n = 24) {
   list(x = x, class = factor(c("no", "yes")[1 + t %% 2]), number = sin(t) + 0.3 * cos(5 * t))
 }
 
-# Fits: `call` takes x, y and more arguments; `y` says which response it wants.
+# Fits: `call` takes x, y and more arguments; `y` says which response it wants. A call on a
+# formula and a data frame goes through `formula`.
+fit_entry <- function(name, y, ...) {
+  more <- list(...)
+  run <- function(...) do.call(getExportedValue("kernelect", name), c(list(...), more))
+  list(y = y, formula = run, call = if (y == "none") function(x, y, ...) run(x, ...) else run)
+}
+
 all_fits <- list(
-  kernel_basis = list(y = "none", call = function(x, y, ...) kernel_basis(x, ...)),
-  kernel_pca = list(y = "none", call = function(x, y, ...) kernel_pca(x, ...)),
-  kernel_lm = list(y = "number", call = function(x, y, ...) kernel_lm(x, y, ...)),
-  kernel_lda = list(y = "class", call = function(x, y, ...) kernel_lda(x, y, ...)),
-  kernel_takes = list(y = "class", call = function(x, y, ...) kernel_takes(x, y, ...)),
-  kernel_tune = list(y = "number", call = function(x, y, ...) kernel_tune(x, y, folds = 3, ...)),
-  kernel_rank = list(y = "class", call = function(x, y, ...) kernel_rank(x, y, max_iter = 5, ...)),
-  kernel_fusion = list(y = "number", call = function(x, y, ...) kernel_fusion(x, y, ...))
+  kernel_basis = fit_entry("kernel_basis", "none"),
+  kernel_pca = fit_entry("kernel_pca", "none"),
+  kernel_lm = fit_entry("kernel_lm", "number"),
+  kernel_lda = fit_entry("kernel_lda", "class"),
+  kernel_takes = fit_entry("kernel_takes", "class"),
+  kernel_tune = fit_entry("kernel_tune", "number", folds = 3),
+  kernel_rank = fit_entry("kernel_rank", "class", max_iter = 5),
+  kernel_fusion = fit_entry("kernel_fusion", "number")
 )
 
 # Functions of a table or a Gram matrix that fit nothing.
@@ -98,7 +105,7 @@ example_models <- function() {
   })
   routes <- lapply(fits()[setdiff(names(fits()), c("kernel_basis", "kernel_tune"))], function(entry) {
     y <- response_for(entry, data)
-    list(quiet(if (is.null(y)) entry$call(~ a + b + f, frame) else entry$call(y ~ a + b + f, data.frame(frame, y = y))), frame)
+    list(quiet(if (is.null(y)) entry$formula(~ a + b + f, frame) else entry$formula(y ~ a + b + f, data.frame(frame, y = y))), frame)
   })
   names(routes) <- paste0(names(routes), rep(", formula", length(routes)))
   c(basis, plain, routes)
