@@ -1,0 +1,58 @@
+# A small call of every native entry point, for runs under valgrind and gctorture:
+#   Rscript tools/entries.R            (R -d valgrind -f tools/entries.R)
+#   Rscript tools/entries.R torture    (each call again with a collection at every allocation)
+# Fails when an entry point is registered that nothing here reaches.
+library(kernelect)
+source(file.path("tests", "testthat", "helper-catalogue.R"))
+
+# A copy of the package's R code whose .Call remembers what it was called with.
+entries <- names(getDLLRegisteredRoutines("kernelect")$.Call)
+recorded <- stats::setNames(vector("list", length(entries)), entries)
+home <- new.env(parent = asNamespace("kernelect"))
+home$.Call <- function(entry, ...) {
+  name <- entry$name
+  if (length(recorded[[name]]) < 12L) recorded[[name]] <<- c(recorded[[name]], list(list(entry, ...)))
+  base::.Call(entry, ...)
+}
+for (file in list.files("R", full.names = TRUE)) sys.source(file, home)
+package_home <- function() home
+
+calls <- quote({
+  data <- small_table(12)
+  x <- data$x
+  K <- gram(x)
+  gram(x, laplace_kernel(1), z = x[1:3, ], threads = 2)
+  gram(abs(x), spline_kernel())
+  gram(x, polynomial_kernel(2))
+  gram(x, sigmoid_kernel())
+  kernel_alignment(K, data$class)
+  for (method in basis_methods) basis <- kernel_basis(x, method = method, size = 4, center = "nearest")
+  kernel_basis(K = K, size = 4, first = Inf)
+  kernel_basis(x, function_kernel(tcrossprod), size = 2)
+  predict.kernel_basis(basis, x, "residual")
+  for (entry in fits()) entry$call(x, response_for(entry, data))
+  if (exists("kernel_rank")) {
+    for (method in eval(formals(kernel_rank.default)$method)) kernel_rank(x, data$class, method = method, max_iter = 2)
+  }
+  if (exists("kernel_fusion")) kernel_fusion(x, data$class, max_iter = 2)
+  if (exists("kernel_lm")) kernel_lm(x, data$class)
+  if (exists("kernel_takes")) {
+    for (select in c("kffs", "relief")) predict.kernel_takes(kernel_takes(x, data$class, select = select, size = "loo"), x)
+  }
+})
+suppressWarnings(suppressMessages(eval(calls, new.env(parent = home))))
+
+missed <- entries[!lengths(recorded)]
+
+# The same bits must come out when every allocation collects what is not protected.
+replay <- function(arguments, step) {
+  set.seed(1)
+  gctorture2(step)
+  on.exit(gctorture2(0L))
+  tryCatch(do.call(.Call, arguments), error = conditionMessage)
+}
+again <- if ("torture" %in% commandArgs(TRUE)) unlist(recorded, recursive = FALSE)
+differ <- sum(!vapply(again, function(a) identical(replay(a, 0L), replay(a, 1L)), NA))
+cat(sprintf("entries: %d of %d entry points called, %d calls again under gctorture, %d differ%s\n", length(entries) - length(missed),
+  length(entries), length(again), differ, if (length(missed)) paste0("; not reached: ", paste(missed, collapse = ", ")) else ""))
+quit(status = as.integer(length(missed) > 0 || differ > 0))
