@@ -2,10 +2,11 @@
 #   minimise 1/2 b'Kb - linear'b,   sum(b) = total,   lower <= b <= upper.
 # `K` is a Gram matrix, or list(x =, kernel =) with a matrix and a resolved kernel, whose columns
 # are then made as needed and kept in a cache of `cache` bytes. Returns a list:
-#   solution, gradient (linear - K b), value, gap (proven distance from the optimum), violation,
+#   solution, gradient (linear - K b), value, gap (proven distance from the optimum), scale (what
+#   `tol` times makes a small gap), violation of the optimality conditions,
 #   intercept (multiplier of the sum), iterations, faces,
 #   status: "solved", "infeasible" (unbounded, or no b has that sum) or "not converged".
-solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1e-10,
+solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1e-12,
                        max_iter = 1e6, cache = 1e8, threads = 1L) {
   n <- length(linear)
   vectors <- matrix(as.double(c(linear, rep_len(lower, n), rep_len(upper, n), if (is.null(start)) numeric(n) else start)), n)

@@ -26,6 +26,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Relative gap that counts as solved where rounding allows no further step: none at all, or
+ * none that shows in the value, so many batches in a row. */
+#define ROUNDED 1e-8
+#define IDLE 20
 #define NOWHERE ((size_t)-1)
 
 typedef struct {
@@ -174,19 +178,20 @@ static int make_feasible(state *s)
   return fabs(missing) <= (double)p->n * DBL_EPSILON * size;
 }
 
-/* q'b, sum |q b| and b'Kb from the gradient. */
+/* q'b, sum |q b|, b'Kb from the gradient, and sum |b|. */
 typedef struct {
-  double qb, size, bkb;
+  double qb, size, bkb, total;
 } moments;
 
 static moments measure(const state *s)
 {
-  moments m = {0.0, 0.0, 0.0};
+  moments m = {0.0, 0.0, 0.0, 0.0};
   const double *q = s->p->linear;
   for (size_t i = 0; i < s->p->n; i++) {
     m.qb += q[i] * s->b[i];
     m.size += fabs(q[i] * s->b[i]);
     m.bkb += s->b[i] * (q[i] - s->g[i]);
+    m.total += fabs(s->b[i]);
   }
   return m;
 }
@@ -236,7 +241,6 @@ static int prepare(state *s)
   rescale_start(s);
   for (size_t i = 0; i < s->p->n; i++)
     mark(s, i);
-  s->credit = 0.0;
   s->rank = s->face;
   s->batch = longest_batch(s);
   return 1;
@@ -714,8 +718,11 @@ static ke_status judge(const state *s, double tol, ke_dual_result *result)
   result->intercept = find_intercept(s, mu);
   if (!isfinite(result->value) || isnan(result->gap))
     return KE_NOT_FINITE;
-  const double scale = m.size + 0.5 * fabs(m.bkb);
-  return result->gap <= tol * scale || result->violation <= 0.0 ? KE_OK : KE_NOT_CONVERGED;
+  result->scale = m.size + 0.5 * fabs(m.bkb);
+  /* the gradient is known to about eps * top * sum |b|, and the gap no better than that allows */
+  const double blur = DBL_EPSILON / 4.0 * s->top * m.total * m.total;
+  return result->gap <= tol * result->scale + blur || result->violation <= 0.0 ? KE_OK
+                                                                              : KE_NOT_CONVERGED;
 }
 
 /* A hard margin whose classes come closer than rounding can tell. */
@@ -749,19 +756,27 @@ static outcome advance(state *s, double value, ke_dual_result *result)
     s->batch = s->batch / 2 > 8 ? s->batch / 2 : 8;
   } else {
     s->batch = 2 * s->batch < longest ? 2 * s->batch : longest;
-    s->credit -= spent;
+    s->credit -= fmin(spent, 8.0 * face_cost(s)); /* a long walk must not ban the next one */
   }
   return MOVED;
+}
+
+/* A warm start has most free variables right: its first face comes without delay. */
+static void trust_start(state *s)
+{
+  list_free(s);
+  s->credit = s->m > 1 ? face_cost(s) : 0.0;
 }
 
 static ke_status settle(state *s, const ke_dual_control *control, ke_dual_result *result)
 {
   ke_status status = judge(s, control->tol, result);
-  int fresh = 1, stuck = 0;
+  int fresh = 1, stuck = 0, idle = 0;
   while (status != KE_NOT_FINITE) {
-    if (status == KE_OK || stuck) {
+    const int ended = stuck || idle >= IDLE;
+    if (status == KE_OK || ended) {
       if (fresh)
-        return status;
+        return ended && result->gap <= ROUNDED * result->scale ? KE_OK : status;
       fresh_gradient(s);
       fresh = 1, stuck = 0;
       status = judge(s, control->tol, result);
@@ -770,11 +785,13 @@ static ke_status settle(state *s, const ke_dual_control *control, ke_dual_result
     if (result->iterations >= control->max_iter)
       return status;
     const size_t before = result->iterations + result->faces;
-    const outcome o = advance(s, result->value, result);
+    const double value = result->value;
+    const outcome o = advance(s, value, result);
     stuck = o == STUCK;
     fresh = fresh && result->iterations + result->faces == before;
     ke_check(s->env);
     status = judge(s, control->tol, result);
+    idle = value - result->value > 4.0 * DBL_EPSILON * fabs(value) ? 0 : idle + 1;
     if (o == UNBOUNDED || (status == KE_NOT_CONVERGED && has_no_margin(s)))
       return KE_INFEASIBLE;
   }
@@ -793,5 +810,6 @@ ke_status ke_dual_solve(const ke_dual *problem, const ke_dual_control *control, 
   lend(&s, control);
   if (!prepare(&s))
     return KE_INFEASIBLE;
+  trust_start(&s);
   return settle(&s, control, result);
 }

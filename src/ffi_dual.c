@@ -55,18 +55,16 @@ static void lend_work(ke_dual_control *control, const ke_dual *problem, double b
 
 static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, ke_status status)
 {
-  const char *names[] = {"solution", "gradient", "value",      "gap",   "violation",
+  const char *names[] = {"solution",  "gradient",   "value", "gap",    "scale", "violation",
                          "intercept", "iterations", "faces", "status", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, solution);
   SET_VECTOR_ELT(out, 1, gradient);
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(r->value));
-  SET_VECTOR_ELT(out, 3, Rf_ScalarReal(r->gap));
-  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(r->violation));
-  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(r->intercept));
-  SET_VECTOR_ELT(out, 6, Rf_ScalarReal((double)r->iterations));
-  SET_VECTOR_ELT(out, 7, Rf_ScalarReal((double)r->faces));
-  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger((int)status));
+  const double numbers[] = {r->value,     r->gap, r->scale, r->violation,
+                            r->intercept, (double)r->iterations, (double)r->faces};
+  for (int i = 0; i < 7; i++)
+    SET_VECTOR_ELT(out, 2 + i, Rf_ScalarReal(numbers[i]));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger((int)status));
   UNPROTECT(1);
   return out;
 }

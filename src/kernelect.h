@@ -288,7 +288,8 @@ typedef struct {
   double total;
 } ke_dual;
 
-/* Stop: duality gap <= tol * (sum |linear b| + 1/2 b'Kb), seen on a freshly computed gradient.
+/* Stop: duality gap <= tol * scale (plus what rounding of K b hides), seen on a freshly computed
+ * gradient; or 1e-8 * scale where rounding allows no further step.
  * `columns` (at least 2, used where k is NULL): how many columns the cache holds. `face`: the
  * largest rank of K on the free variables at which they still move together; 0: pairs only. */
 typedef struct {
@@ -302,6 +303,7 @@ typedef struct {
 typedef struct {
   double value;      /* of the minimised function */
   double gap;        /* proven distance from the optimum; may be Inf */
+  double scale;      /* what the gap is measured by: sum |linear b| + 1/2 b'Kb */
   double violation;  /* of the optimality conditions: largest rise minus smallest fall */
   double intercept;  /* multiplier of the sum: mean gradient of the free variables, |b| weighted */
   size_t iterations; /* pair steps */
@@ -520,5 +522,14 @@ typedef struct {
 
 /* errors[t]: misclassified queries with t + 1 coordinates. distance: KE_QUERIES x n lent. */
 void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, const ke_env *env);
+
+/* ---- kernel fusion (fusion.c) ----------------------------------------------------- */
+
+/* out (n x n) = sum of weights[m] k[m] over `count` matrices, n x n each. */
+void ke_fuse(const double *const *k, const double *weights, size_t count, size_t n, double *out,
+             const ke_env *env);
+
+/* a'Ka, K n x n. */
+double ke_quadratic_form(const double *k, size_t n, const double *a);
 
 #endif
