@@ -42,6 +42,8 @@ SEXP ffi_extremes(SEXP z, SEXP v);
 SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo);
 SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control, SEXP threads);
+SEXP ffi_forms(SEXP grams, SEXP a);
+SEXP ffi_fuse(SEXP grams, SEXP weights, SEXP threads);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
 SEXP ffi_asymmetry(SEXP K);
 SEXP ffi_fingerprint(SEXP list);

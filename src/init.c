@@ -14,6 +14,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_dual, 4),
     ENTRY(ffi_extremes, 2),
     ENTRY(ffi_fingerprint, 1),
+    ENTRY(ffi_forms, 2),
+    ENTRY(ffi_fuse, 3),
     ENTRY(ffi_gram, 6),
     ENTRY(ffi_gram_product, 3),
     ENTRY(ffi_hits_misses, 4),

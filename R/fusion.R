@@ -1,0 +1,866 @@
+#' Which kernels matter?
+#'
+#' Fuses several kernels, or several columns as the simplest kernels, into one regression or
+#' decision rule, and learns which of them are needed: the weights of the others fall to zero.
+#' Use it when measurements of different kinds (clinical and genomic columns, strings, graphs)
+#' must be combined, or when few of many columns are thought to matter in a linear rule.
+#'
+#' @details
+#' The rule is f(x) = sum_j a_j sum_i r_i K_i(x_j, x) + b with one weight r_i >= 0 a kernel.
+#' For given weights it is ridge regression with the kernel K = sum_i r_i K_i (system 19 of the
+#' paper, `noise * mean(diag(K))` added to the diagonal), or a support vector machine with that
+#' kernel, for a = g lambda with g = 1 for the second class and -1 for the first. With
+#' `adaptive = TRUE` solving for lambda and r_i <- r_i^2 a'K_i a take turns (eqs 22, 23) until
+#' no weight changes by more than a share `tol`. Then r_i a'K_i a = 1 for every kernel left.
+#' The weights returned are those lambda was solved with.
+#'
+#' Kernels start on one scale, r_i = 1 / mean(diag(K_i)), so a kernel times a constant changes
+#' no prediction. A weight below 1e-12 of the largest, on that scale, is set to zero for good.
+#'
+#' With `noise = 0` regression asks for exact equalities, as the paper prints it; where the rank
+#' of K does not allow them, for least squares. Then N - 1 kernels can survive on N rows, and
+#' noise in `y` is fitted too: a positive `noise`, or `noise = 0` and a `noise_kernel()` in the
+#' list whose weight is learned, is what selects.
+#'
+#' Weights are free to grow: rich kernels, such as `rbf_kernel()`, may gain so much that the
+#' classes are separated and `cost` binds no row any more.
+#'
+#' Beyond two classes (not in the paper) each class is separated from the rest with one common
+#' set of weights, updated by the sum over the classes.
+#'
+#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
+#'   formula such as `y ~ .`; missing when `kernels` are Gram matrices.
+#' @param y a numeric vector for regression, a factor for recognition.
+#' @param kernels NULL: each column is a kernel x_i z_i of rank one; or a list of [kernels] on all
+#'   columns, of `kernel_on()` on some of them, and of `noise_kernel()`; or, with `x` missing, a
+#'   named list of Gram matrices (and `noise_kernel()`).
+#' @param adaptive learn the weights? FALSE: they stay as they start.
+#' @param noise for regression: the diagonal term, as a share of the mean diagonal of K.
+#' @param cost for recognition: bound on lambda, the price of a row on the wrong side of the
+#'   margin; `Inf` for a hard margin.
+#' @param max_iter,tol when the weights stop: after so many iterations, or at this relative change.
+#' @param scale standardise columns with their mean and sd?
+#' @param data a data frame with the variables of the formula.
+#' @param ... nothing else is accepted: a misspelt argument is an error.
+#' @param weights weights to start from (or to stay at), one a kernel, on the kernels' own scale.
+#' @param na_action `"fail"` on missing values, or `"omit"` the rows that have them.
+#' @param keep keep fitted values and residuals? NULL: up to 10,000 rows.
+#' @param threads number of threads for Gram matrices; the result does not depend on it.
+#' @param verbose draw a progress bar?
+#' @returns A list of class `"kernel_fusion"`; n rows, D kernels, C = 1 decision (regression, two
+#'   classes) or one a class:
+#' * `weights`: r, named, of the kernels on their own scale; zero where a kernel is not needed;
+#' * `active`: logical, whether the weight is positive;
+#' * `dual`: lambda, length n (n x C beyond two classes); never negative for recognition;
+#' * `intercept`: b, of length C;
+#' * `coefficients`: for columns as kernels, of the scaled columns (a matrix beyond two classes),
+#'   else NULL;
+#' * `path`: data frame, a row an iteration: `iteration` and the weights it was solved with;
+#' * `iterations`, `converged`;
+#' * `support`: rows with a dual value other than zero;
+#' * `fitted.values` (decision values for recognition), `residuals` (regression): see `keep`;
+#' * `training_error`: root mean squared error or share of rows misclassified in training;
+#' * `gap`: largest relative duality gap of the support vector machines (NULL for regression);
+#' * `type`, `levels`, `kernels` (with numbers worked out), `vectors` (support rows, scaled),
+#'   `expansion` (their coefficients a), `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
+#'   `scaling`, `input`: what `predict()` and the other methods need.
+#' @references Mottl, Krasotkina, Seredin and Muchnik (2005), Kernel fusion and feature selection
+#'   in machine learning, Eighth IASTED International Conference on Intelligent Systems and
+#'   Control.
+#' @examples
+#' train <- simulate_fusion(20, seed = 1)
+#' fit <- kernel_fusion(y ~ ., train)
+#' fit
+#' plot(fit)
+#' predict(fit, simulate_fusion(3, seed = 2))
+#'
+#' # blocks of columns
+#' kernel_fusion(iris[1:4], iris$Species, kernels = list(
+#'   sepal = kernel_on(rbf_kernel(), c("Sepal.Length", "Sepal.Width")),
+#'   petal = kernel_on(rbf_kernel(), c("Petal.Length", "Petal.Width"))
+#' ))
+#' @family fusion
+#' @export
+kernel_fusion <- function(x, ...) UseMethod("kernel_fusion")
+
+#' @rdname kernel_fusion
+#' @export
+kernel_fusion.default <- function(x, y, kernels = NULL, adaptive = TRUE, noise = 0.1, cost = 1,
+                                  max_iter = 50, tol = 1e-6, scale = TRUE, ..., weights = NULL,
+                                  na_action = c("fail", "omit"), keep = NULL,
+                                  threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
+  check_dots(...)
+  control <- fusion_control(adaptive, noise, cost, max_iter, tol, keep, threads, verbose)
+  if (missing(y) || is.null(y)) abort("argument", "`y` is missing: a numeric vector or a factor of classes.")
+  if (missing(x)) {
+    set <- gram_set(kernels)
+    data <- list(y = check_gram_response(y, set$n))
+  } else {
+    data <- model_data(x, y, scale = scale, na_action = na_action)
+    set <- kernel_set(kernels, data, control$threads)
+  }
+  response <- fusion_response(data$y)
+  start <- start_weights(weights, set)
+  fit <- adapt_weights(set, start, response, control)
+  new_fusion(fit, set, response, control, data)
+}
+
+#' @rdname kernel_fusion
+#' @param formula a formula with the response on its left-hand side.
+#' @export
+kernel_fusion.formula <- function(formula, data, ...) {
+  parts <- formula_data(formula, data)
+  fit <- kernel_fusion.default(parts$x, parts$y, ...)
+  fit$input$terms <- parts$terms
+  fit
+}
+
+# ---- what is fused -------------------------------------------------------------------
+
+#' Kernels for some columns, and for noise
+#'
+#' Use `kernel_on()` when a kernel is to see a block of the columns only, and `noise_kernel()`
+#' when each row has its own error, whose size [kernel_fusion()] shall learn: its Gram matrix is
+#' the identity on the training rows and zero between those and new rows.
+#'
+#' @param kernel a kernel, see [kernels].
+#' @param columns names or numbers of columns; the name of a factor stands for all its
+#'   indicator columns.
+#' @returns An object for the list `kernels` of [kernel_fusion()]: of class `"kernelect_block"`
+#'   (a list of `kernel` and `columns`) or `"kernelect_noise"`.
+#' @examples
+#' blocks <- list(
+#'   sepal = kernel_on(rbf_kernel(), c("Sepal.Length", "Sepal.Width")),
+#'   petal = kernel_on(linear_kernel(), 3:4),
+#'   noise = noise_kernel()
+#' )
+#' blocks$petal
+#' kernel_fusion(iris[1:4], as.numeric(iris$Species), kernels = blocks, noise = 0)
+#' @family fusion
+#' @export
+kernel_on <- function(kernel, columns) {
+  good <- length(columns) > 0L && !anyNA(columns) && !anyDuplicated(columns) &&
+    (is.character(columns) || (is.numeric(columns) && all(columns >= 1 & columns == trunc(columns))))
+  if (!good) must_be("columns", "names or numbers of columns, each once", columns)
+  structure(list(kernel = as_kernel(kernel), columns = columns), class = "kernelect_block")
+}
+
+#' @rdname kernel_on
+#' @export
+noise_kernel <- function() structure(list(type = "noise"), class = "kernelect_noise")
+
+#' @export
+print.kernelect_block <- function(x, ...) {
+  shown <- utils::head(as.character(x$columns), 6L)
+  cat("<", kernel_label(x$kernel), "> on ", if (is.numeric(x$columns)) "columns ", paste(shown, collapse = ", "),
+      if (length(x$columns) > 6L) sprintf(", ... (%d)", length(x$columns)), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+print.kernelect_noise <- function(x, ...) {
+  cat("<noise kernel>\nk(x, z) = 1 if x and z are the same training row, else 0\n")
+  invisible(x)
+}
+
+is_noise <- function(kernel) inherits(kernel, "kernelect_noise")
+
+# A set is what the iteration sees: n, names, mean_diagonal and either `x`, whose columns are
+# kernels of rank one, or `grams`; `kernels` is what prediction needs of them.
+kernel_set <- function(kernels, data, threads) {
+  if (is.null(kernels)) return(column_set(data$x))
+  if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) kernels <- list(kernels)
+  if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
+    must_be("kernels", "NULL, a list of kernels, or (with `x` missing) a list of Gram matrices", kernels)
+  }
+  if (any(vapply(kernels, is.matrix, NA))) abort("argument", "Gram matrices in `kernels` need `x` to be missing: `kernel_fusion(y = y, kernels = ...)`.")
+  specs <- lapply(kernels, resolve_block, data)
+  names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
+  grams <- lapply(specs, block_gram, data$x, threads)
+  for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
+  gram_list_set(grams, specs)
+}
+
+column_set <- function(x) {
+  names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
+  check_kernel_scale(list(n = nrow(x), names = names, mean_diagonal = colMeans(x^2), x = x))
+}
+
+gram_list_set <- function(grams, specs) {
+  check_kernel_scale(list(
+    n = nrow(grams[[1L]]), names = names(grams), grams = grams, kernels = specs,
+    mean_diagonal = vapply(grams, function(K) mean(diag(K)), 0, USE.NAMES = FALSE)
+  ))
+}
+
+check_kernel_scale <- function(set) {
+  if (!all_finite(set$mean_diagonal)) fail_overflow()
+  if (all(set$mean_diagonal <= 0)) abort("data", "Every kernel is zero on these rows: constant columns cannot be fused.")
+  set
+}
+
+kernel_names <- function(kernels, defaults) {
+  given <- names(kernels)
+  if (is.null(given)) return(make.unique(defaults, sep = ""))
+  given[is.na(given) | given == ""] <- defaults[is.na(given) | given == ""]
+  if (anyDuplicated(given)) {
+    abort("argument", "Names of `kernels` must be unique: ", backticked(unique(given[duplicated(given)])), " occurs more than once.")
+  }
+  given
+}
+
+block_name <- function(spec) if (is_noise(spec)) "noise" else spec$kernel$type
+
+# A kernel of the list with its column numbers and its own numbers worked out.
+resolve_block <- function(kernel, data) {
+  if (is_noise(kernel)) return(kernel)
+  if (!inherits(kernel, "kernelect_block")) kernel <- structure(list(kernel = as_kernel(kernel)), class = "kernelect_block")
+  at <- block_columns(kernel$columns, data$x, data$input)
+  kernel$kernel <- resolve_kernel(kernel$kernel, data$x[, at, drop = FALSE])
+  kernel$columns <- if (is.null(colnames(data$x))) at else colnames(data$x)[at]
+  kernel
+}
+
+block_columns <- function(columns, x, input) {
+  if (is.null(columns)) return(seq_len(ncol(x)))
+  if (is.character(columns)) {
+    levels <- input$levels
+    at <- lapply(columns, function(name) {
+      if (name %in% colnames(x)) match(name, colnames(x)) else match(indicator_names(name, levels[[name]], colnames(x)), colnames(x))
+    })
+    unknown <- columns[vapply(at, function(i) !length(i) || anyNA(i), NA)]
+    if (length(unknown)) abort("columns", "`columns` of `kernel_on()` names ", backticked(unknown), ", which `x` does not have.")
+    return(unique(unlist(at)))
+  }
+  if (any(columns > ncol(x))) abort("columns", "`columns` of `kernel_on()` must be at most ", ncol(x), ", the number of columns, not ", max(columns), ".")
+  as.integer(columns)
+}
+
+# Indicator columns of a factor, however data.R set off the level.
+indicator_names <- function(name, levels, columns) {
+  if (!length(levels)) return(NA_character_)
+  plain <- paste0(name, levels)
+  if (all(plain %in% columns)) plain else paste0(name, "=", levels)
+}
+
+block_gram <- function(spec, x, threads) {
+  if (is_noise(spec)) return(diag(nrow(x)))
+  gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, NULL, threads)
+}
+
+# Kernels that are positive semi-definite by construction.
+is_safe <- function(spec) {
+  is_noise(spec) || spec$kernel$type %in% c("rbf", "laplace", "linear") ||
+    (spec$kernel$type == "polynomial" && spec$kernel$offset >= 0)
+}
+
+gram_set <- function(kernels) {
+  if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
+    abort("argument", "Give `x`, or `kernels` as a named list of Gram matrices, not ", describe(kernels), ".")
+  }
+  noise <- vapply(kernels, is_noise, NA)
+  if (all(noise)) abort("argument", "`kernels` must hold at least one Gram matrix.")
+  names(kernels) <- kernel_names(kernels, ifelse(noise, "noise", paste0("K", seq_along(kernels))))
+  grams <- kernels
+  for (name in names(kernels)[!noise]) grams[[name]] <- unname(check_gram(kernels[[name]], paste0("kernels$", name)))
+  check_equal_sizes(grams[!noise])
+  for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
+  grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
+  gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"))
+}
+
+check_equal_sizes <- function(grams) {
+  sizes <- vapply(grams, nrow, 0L)
+  other <- which(sizes != sizes[1L])
+  if (length(other)) {
+    abort("argument", "Gram matrices must all have the same size: `", names(grams)[1L], "` is ", sizes[1L], " x ", sizes[1L],
+          ", `", names(grams)[other[1L]], "` is ", sizes[other[1L]], " x ", sizes[other[1L]], ".")
+  }
+}
+
+check_gram_response <- function(y, n) {
+  if (NROW(y) != n) abort("argument", "`y` must have one value per row of the Gram matrices (", n, "), not ", NROW(y), ".")
+  check_response(y, n)
+  check_finite_response(replace(y, is_missing(y), if (is.numeric(y)) 0 else y[!is.na(y)][1L]))
+  if (anyNA(y)) fail_missing(matrix(FALSE, 1L, 1L), is.na(y))
+  y
+}
+
+# Rounding leaves eigenvalues of some eps below zero; more than 1e-8 of the largest is no rounding.
+check_definite <- function(K, name) {
+  ends <- eigenvalue_range(K)
+  if (ends[1L] >= -1e-8 * max(abs(ends))) return(invisible())
+  abort("indefinite", "Kernel `", name, "` is not positive semi-definite: its most negative eigenvalue is ",
+        format(ends[1L], digits = 4), " (largest ", format(ends[2L], digits = 4), "). ",
+        "Use a positive semi-definite kernel, or add a constant to its diagonal.")
+}
+
+# Smallest and largest eigenvalue; of a large matrix by Lanczos steps with full
+# reorthogonalisation, which see any eigenvalue that stands clear of the rest.
+eigenvalue_range <- function(K, steps = 40L) {
+  n <- nrow(K)
+  if (n <= 300L) return(range(eigen(K, symmetric = TRUE, only.values = TRUE)$values))
+  Q <- matrix(0, n, steps)
+  diagonal <- numeric(steps)
+  off <- numeric(steps)
+  q <- sin(seq_len(n)^1.5)
+  for (k in seq_len(steps)) {
+    Q[, k] <- q / sqrt(sum(q^2))
+    q <- drop(K %*% Q[, k])
+    diagonal[k] <- sum(q * Q[, k])
+    used <- Q[, seq_len(k), drop = FALSE]
+    for (twice in 1:2) q <- q - drop(used %*% crossprod(used, q))
+    off[k] <- sqrt(sum(q^2))
+    if (off[k] <= 1e-12 * max(abs(diagonal))) break
+  }
+  T <- diag(diagonal[seq_len(k)], k)
+  if (k > 1L) T[cbind(seq_len(k - 1L), 2:k)] <- T[cbind(2:k, seq_len(k - 1L))] <- off[seq_len(k - 1L)]
+  range(eigen(T, symmetric = TRUE, only.values = TRUE)$values)
+}
+
+# ---- control, response, weights ---------------------------------------------------------
+
+fusion_control <- function(adaptive, noise, cost, max_iter, tol, keep, threads, verbose) {
+  list(
+    adaptive = check_flag(adaptive, "adaptive"), noise = check_number(noise, "noise", min = 0),
+    cost = check_number(cost, "cost", above = 0, finite = FALSE),
+    max_iter = check_whole(max_iter, "max_iter", min = 1), tol = check_number(tol, "tol", above = 0),
+    keep = if (!is.null(keep)) check_flag(keep, "keep"),
+    threads = check_threads(threads), verbose = check_flag(verbose, "verbose")
+  )
+}
+
+# Regression: `y`. Recognition: `g`, a column of -1 and 1 for each decision. `size`: the scale
+# on which weights count as vanished.
+fusion_response <- function(y) {
+  if (is.numeric(y)) {
+    if (length(dim(y)) > 1L && ncol(y) != 1L) must_be("y", "a numeric vector or a factor", y)
+    y <- as.double(y)
+    if (length(y) < 2L) abort("data", "Regression needs at least two rows.")
+    return(list(type = "regression", y = y, size = mean((y - mean(y))^2)))
+  }
+  y <- check_classes(y)
+  g <- if (nlevels(y) == 2L) matrix(ifelse(y == levels(y)[2L], 1, -1)) else 2 * outer(as.character(y), levels(y), `==`) - 1
+  colnames(g) <- if (nlevels(y) > 2L) levels(y)
+  list(type = "recognition", y = y, g = g, levels = levels(y), size = 1)
+}
+
+start_weights <- function(weights, set) {
+  D <- length(set$names)
+  if (is.null(weights)) return(ifelse(set$mean_diagonal > 0, 1 / set$mean_diagonal, 0))
+  if (!is.numeric(weights) || length(weights) != D || anyNA(weights) || !all(is.finite(weights) & weights >= 0) || !any(weights > 0)) {
+    must_be("weights", paste("finite, not negative, not all zero, one per kernel:", D, "numbers"), weights)
+  }
+  if (!is.null(names(weights))) {
+    check_columns(set$names, names(weights), "weights")
+    weights <- weights[set$names]
+  }
+  ifelse(set$mean_diagonal > 0, as.double(weights), 0)
+}
+
+# ---- the iteration ------------------------------------------------------------------------
+
+# Solve for lambda at weights r, then r <- r^2 a'K a, until r stands still. The pair returned
+# belongs together: the weights are those that lambda was solved with.
+adapt_weights <- function(set, r, response, control) {
+  path <- list()
+  fit <- NULL
+  tick <- progress(control$verbose, control$max_iter)
+  for (k in seq_len(control$max_iter)) {
+    fit <- solve_fused(set, r, response, control, fit)
+    path[[k]] <- r
+    tick()
+    if (!control$adaptive) break
+    new <- prune_weights(r^2 * fit$forms, set, response, control)
+    change <- max(abs(new[r > 0] / r[r > 0] - 1))
+    if (change <= control$tol || k == control$max_iter) break
+    r <- new
+  }
+  tick(close = TRUE)
+  converged <- !control$adaptive || change <= control$tol
+  if (!converged) {
+    warn("convergence", "Weights still change by a share of ", format(change, digits = 2), " after `max_iter` = ",
+         control$max_iter, " iterations. Raise `max_iter` or `tol`.")
+  }
+  c(fit, list(weights = stats::setNames(r, set$names), path = do.call(rbind, path), iterations = k, converged = converged))
+}
+
+prune_weights <- function(r, set, response, control) {
+  share <- r * set$mean_diagonal
+  if (!(max(share) > 1e-12 * response$size)) fail_vanished(response$type, control)
+  ifelse(share < 1e-12 * max(share), 0, r)
+}
+
+fail_vanished <- function(type, control) {
+  remedy <- if (type == "regression") {
+    paste0("more `noise` (now ", format(control$noise), ")")
+  } else {
+    paste0("a larger `cost` (now ", format(control$cost), "), or more noise by a `noise_kernel()`")
+  }
+  abort("vanished", "All weights vanish: no kernel explains `y`. Try ", remedy, ", other kernels, or `adaptive = FALSE`.")
+}
+
+# lambda (n x C), a = signed lambda, intercepts, decision values and the forms a'K_i a (summed
+# over the decisions) at weights r.
+solve_fused <- function(set, r, response, control, last) {
+  if (response$type == "recognition") return(solve_machines(set, r, response$g, control, last))
+  if (is.null(set$x)) solve_regression(set, r, response$y, control) else solve_columns(set, r, response$y, control)
+}
+
+fused_gram <- function(set, r, threads) {
+  live <- r > 0
+  if (is.null(set$x)) return(.Call(ffi_fuse, set$grams[live], r[live], threads))
+  gram_matrix(set$x[, live, drop = FALSE], new_kernel("linear", weights = sqrt(r[live])), NULL, threads)
+}
+
+# a'K_i a for the live kernels, zero for the others.
+forms_of <- function(set, r, a) {
+  live <- r > 0
+  forms <- numeric(length(r))
+  forms[live] <- if (is.null(set$x)) .Call(ffi_forms, set$grams[live], a) else rowSums(crossprod(set$x[, live, drop = FALSE], a)^2)
+  forms
+}
+
+solve_machines <- function(set, r, g, control, last) {
+  K <- fused_gram(set, r, control$threads)
+  fits <- lapply(seq_len(ncol(g)), function(c) {
+    fit <- svm_dual(K, g[, c], control$cost, last$lambda[, c], tol = 1e-10, threads = control$threads)
+    if (fit$status == "infeasible") fail_inseparable(colnames(g)[c])
+    fit
+  })
+  lambda <- vapply(fits, function(fit) drop_dust(fit$lambda), numeric(nrow(g)))
+  a <- g * lambda
+  gap <- max(vapply(fits, function(fit) fit$gap / max(fit$scale, .Machine$double.xmin), 0))
+  list(
+    lambda = lambda, a = a, intercept = vapply(fits, `[[`, 0, "intercept"), gap = gap,
+    decision = vapply(fits, `[[`, numeric(nrow(g)), "decision"), forms = forms_of(set, r, a)
+  )
+}
+
+drop_dust <- function(lambda) ifelse(lambda > 1e-12 * max(lambda), lambda, 0)
+
+fail_inseparable <- function(class) {
+  abort("infeasible", "The classes cannot be separated", if (!is.null(class)) paste0(" (\"", class, "\" from the rest)"),
+        ": with `cost = Inf` (a hard margin) there is no solution. Use a finite `cost`, such as `cost = 1`.")
+}
+
+# System (19). Centring both sides takes the intercept out: (HKH + nu I) lambda = H y.
+solve_regression <- function(set, r, y, control) {
+  K <- fused_gram(set, r, control$threads)
+  means <- rowMeans(K)
+  nu <- control$noise * mean(diag(K))
+  lambda <- solve_centred(K - means - rep(means, each = set$n) + mean(means), y - mean(y), nu)
+  lambda <- lambda - mean(lambda)
+  intercept <- mean(y) - sum(means * lambda)
+  smooth <- K %*% lambda - own_noise(set, r, lambda)
+  regression_fit(set, r, lambda, intercept, smooth + intercept)
+}
+
+# A noise kernel is part of K among the training rows, not of the rule.
+own_noise <- function(set, r, lambda) {
+  sum(r[vapply(set$kernels, is_noise, NA)]) * lambda
+}
+
+# Columns as kernels: with fewer live columns than rows the system of the columns is smaller.
+# theta = sqrt(r) x'lambda solves (Z'Z + nu I) theta = Z'y, Z = centred columns times sqrt(r).
+solve_columns <- function(set, r, y, control) {
+  live <- r > 0
+  x <- set$x[, live, drop = FALSE]
+  z <- (x - rep(colMeans(x), each = set$n)) * rep(sqrt(r[live]), each = set$n)
+  nu <- control$noise * sum((r * set$mean_diagonal)[live])
+  centred <- y - mean(y)
+  if (nu > 0 && ncol(z) < set$n) {
+    theta <- solve_centred(gram_matrix(t(z), linear_kernel(), NULL, control$threads), crossprod(z, centred), nu)
+    lambda <- (centred - z %*% theta) / nu
+  } else {
+    lambda <- solve_centred(gram_matrix(z, linear_kernel(), NULL, control$threads), centred, nu)
+    theta <- crossprod(z, lambda)
+  }
+  beta <- drop(theta) * sqrt(r[live])
+  intercept <- mean(y) - sum(beta * colMeans(x))
+  fit <- regression_fit(NULL, r, lambda - mean(lambda), intercept, x %*% beta + intercept)
+  fit$forms <- numeric(length(r))
+  fit$forms[live] <- drop(theta)^2 / r[live]
+  fit
+}
+
+regression_fit <- function(set, r, lambda, intercept, decision) {
+  lambda <- matrix(lambda)
+  list(
+    lambda = lambda, a = lambda, intercept = intercept, decision = matrix(decision),
+    forms = if (!is.null(set)) forms_of(set, r, lambda)
+  )
+}
+
+# (A + nu I) x = b for a positive semi-definite A. A singular one, as every centred matrix is,
+# has its null space filled by the constant vector; if more is missing, least squares.
+solve_centred <- function(A, b, nu) {
+  n <- nrow(A)
+  size <- mean(diag(A))
+  if (!(size > 0)) return(if (nu > 0) drop(b) / nu else numeric(n))
+  if (nu > 0) diag(A) <- diag(A) + nu else A <- A + size / n
+  R <- suppressWarnings(chol(A, pivot = TRUE))
+  if (attr(R, "rank") < n) return(least_squares(if (nu > 0) A else A - size / n, b))
+  at <- attr(R, "pivot")
+  x <- numeric(n)
+  x[at] <- backsolve(R, forwardsolve(R, b[at], upper.tri = TRUE, transpose = TRUE))
+  x
+}
+
+least_squares <- function(A, b) {
+  e <- eigen(A, symmetric = TRUE)
+  keep <- e$values > nrow(A) * .Machine$double.eps * e$values[1L]
+  V <- e$vectors[, keep, drop = FALSE]
+  drop(V %*% (crossprod(V, b) / e$values[keep]))
+}
+
+# ---- the model ------------------------------------------------------------------------------
+
+new_fusion <- function(fit, set, response, control, data) {
+  support <- which(rowSums(fit$a != 0) > 0)
+  columns <- !is.null(set$x)
+  keep <- if (is.null(control$keep)) set$n <= 10000 else control$keep
+  single <- ncol(fit$a) == 1L
+  model <- list(
+    weights = fit$weights, active = fit$weights > 0, dual = named_decisions(fit$lambda, response),
+    intercept = if (single) fit$intercept else stats::setNames(fit$intercept, response$levels),
+    coefficients = if (columns) named_decisions(fit$weights * crossprod(set$x, fit$a), response, set$names),
+    path = data.frame(iteration = seq_len(fit$iterations), fit$path, check.names = FALSE),
+    iterations = fit$iterations, converged = fit$converged, support = support,
+    fitted.values = if (keep) named_decisions(fit$decision, response, rownames(data$x)),
+    residuals = if (keep && response$type == "regression") response$y - drop(fit$decision),
+    training_error = training_error(fit$decision, response), gap = fit$gap,
+    type = response$type, levels = response$levels, kernels = set$kernels,
+    vectors = if (!columns && !is.null(data$x)) named_rows(data$x, support),
+    expansion = if (!columns) fit$a[support, , drop = FALSE],
+    mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise, cost = control$cost,
+    adaptive = control$adaptive, n = set$n, scaling = data$scaling, input = data$input
+  )
+  names(model$path)[-1L] <- set$names
+  structure(model, class = "kernel_fusion")
+}
+
+# A column per decision: a vector where there is one only.
+named_decisions <- function(m, response, rows = NULL) {
+  if (ncol(m) == 1L) return(stats::setNames(drop(unname(m)), rows))
+  dimnames(m) <- list(rows, response$levels)
+  m
+}
+
+training_error <- function(decision, response) {
+  if (response$type == "regression") return(sqrt(mean((response$y - decision)^2)))
+  mean(decided_class(decision, response$levels) != response$y)
+}
+
+decided_class <- function(decision, levels) {
+  decision <- as.matrix(decision)
+  best <- if (ncol(decision) == 1L) 1L + (decision[, 1L] > 0) else max.col(decision, "first")
+  factor(levels[best], levels)
+}
+
+# A model may come from a file: nothing inconsistent may reach the arithmetic.
+validate_fusion <- function(object) {
+  D <- length(object$weights)
+  C <- if (length(object$levels) > 2L) length(object$levels) else 1L
+  finite <- function(v, length) is.double(v) && length(v) == length && all_finite(v)
+  good <- is.list(object) && D > 0L && finite(object$weights, D) && all(object$weights >= 0) &&
+    !is.null(names(object$weights)) && finite(object$intercept, C) &&
+    isTRUE(object$type %in% c("regression", "recognition")) && is_number(object$n) &&
+    (object$type == "regression") == is.null(object$levels) && length(object$levels) != 1L &&
+    (is.null(object$levels) || (is.character(object$levels) && !anyDuplicated(object$levels)))
+  if (!isTRUE(good)) fail_damaged("object")
+  rule <- if (is.null(object$kernels)) {
+    D == object$input$width && finite(object$coefficients, D * C)
+  } else {
+    L <- length(object$support)
+    is.list(object$kernels) && length(object$kernels) == D && is.matrix(object$expansion) &&
+      nrow(object$expansion) == L && finite(object$expansion, L * C) && is.numeric(object$support) && !anyNA(object$support) &&
+      all(object$support >= 1 & object$support <= object$n) && valid_blocks(object, L)
+  }
+  if (!isTRUE(rule) || (!is.null(object$input) && !valid_fusion_input(object))) fail_damaged("object")
+  object
+}
+
+valid_blocks <- function(object, L) {
+  if (is.null(object$input)) return(all(vapply(object$kernels, function(k) is_noise(k) || identical(k, "gram"), NA)))
+  vectors <- object$vectors
+  if (!(is.matrix(vectors) && is.double(vectors) && nrow(vectors) == L && ncol(vectors) == object$input$width && all_finite(vectors))) return(FALSE)
+  known <- if (is.null(colnames(vectors))) seq_len(ncol(vectors)) else colnames(vectors)
+  all(vapply(object$kernels, function(k) {
+    is_noise(k) || (inherits(k, "kernelect_block") && length(k$columns) > 0L && all(k$columns %in% known) && !is.null(check_kernel(k$kernel)))
+  }, NA))
+}
+
+valid_fusion_input <- function(object) {
+  is.list(object$input) && is_number(object$input$width) && valid_scaling(object$scaling, object$input$width) && valid_input(object$input)
+}
+
+# ---- prediction -------------------------------------------------------------------------------
+
+#' Predict by fused kernels
+#'
+#' @param object a [kernel_fusion()].
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#'   a model of Gram matrices the named list of cross-Gram matrices, new rows by training rows
+#'   (those of kernels without weight and of noise may be left out). Missing: the training rows.
+#' @param type `"response"`: fitted numbers, for a factor the same as `"decision"`; `"class"`:
+#'   predicted classes, the default for a factor; `"decision"`: decision values, positive for the
+#'   second of two classes, a column a class beyond two.
+#' @param threads number of threads.
+#' @param ... nothing else is accepted.
+#' @returns A numeric vector, a matrix with a column a class (more than two classes, not
+#'   `"class"`), or a factor. Rows with missing values give NA.
+#' @examples
+#' fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], cost = Inf)
+#' predict(fit, iris[c(1, 51), 1:4])
+#' predict(fit, iris[c(1, 51), 1:4], type = "decision")
+#' @family fusion
+#' @export
+predict.kernel_fusion <- function(object, newdata, type = c("response", "class", "decision"),
+                                  threads = getOption("kernelect.threads", 1L), ...) {
+  check_dots(...)
+  classes <- !is.null(object$levels)
+  if (missing(type) && classes) type <- "class"
+  type <- check_choice(type, "type", c("response", "class", "decision"))
+  if (type == "class" && !classes) abort("argument", "`type = \"class\"` needs a model of classes; this is a regression.")
+  threads <- check_threads(threads)
+  validate_fusion(object)
+  decision <- if (missing(newdata)) kept_decisions(object) else new_decisions(object, newdata, threads)
+  if (type != "class") return(decision)
+  rows <- if (is.matrix(decision)) rownames(decision) else names(decision)
+  stats::setNames(class_or_missing(decision, object$levels), rows)
+}
+
+kept_decisions <- function(object) {
+  if (is.null(object$fitted.values)) abort("argument", "`newdata` is missing, and the model was fitted without `keep`.")
+  object$fitted.values
+}
+
+class_or_missing <- function(decision, levels) {
+  missing <- is.na(rowSums(as.matrix(decision)))
+  class <- decided_class(replace(decision, is.na(decision), 0), levels)
+  class[missing] <- NA
+  class
+}
+
+new_decisions <- function(object, newdata, threads) {
+  new <- if (is.null(object$input)) new_grams(object, newdata) else new_matrix(newdata, object$input, object$scaling)
+  rows <- if (is.null(object$input)) new$names else rownames(new$x)[new$complete]
+  value <- if (is.null(object$input)) {
+    gram_decisions(object, new)
+  } else {
+    x <- new$x[new$complete, , drop = FALSE]
+    if (is.null(object$kernels)) x %*% object$coefficients else kernel_decisions(object, x, threads)
+  }
+  value <- unname(value) + rep(object$intercept, each = nrow(value))
+  fill_rows(named_decisions(value, object, rows), new$complete)
+}
+
+# Blocks of rows, so that no matrix larger than some MB is formed.
+kernel_decisions <- function(object, x, threads) {
+  out <- matrix(0, nrow(x), ncol(object$expansion))
+  step <- max(64L, 4e6 %/% max(1L, length(object$support)))
+  for (from in if (nrow(x)) seq(1L, nrow(x), by = step)) {
+    rows <- from:min(from + step - 1L, nrow(x))
+    for (i in which(object$weights > 0)) out[rows, ] <- out[rows, ] + block_decisions(object, i, x[rows, , drop = FALSE], threads)
+  }
+  out
+}
+
+block_decisions <- function(object, i, x, threads) {
+  spec <- object$kernels[[i]]
+  if (is_noise(spec)) return(0)
+  vectors <- object$vectors[, spec$columns, drop = FALSE]
+  K <- gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, vectors, threads, shift = core_shift(spec$kernel, vectors))
+  object$weights[[i]] * (K %*% object$expansion)
+}
+
+# The cross-Gram matrices that are needed, checked and in the model's order.
+new_grams <- function(object, newdata) {
+  given <- vapply(object$kernels, is.character, NA)
+  needed <- names(object$weights)[given & object$weights > 0]
+  if (!is.list(newdata) || is.data.frame(newdata)) must_be("newdata", "a named list of cross-Gram matrices, new rows by training rows", newdata)
+  if (is.null(names(newdata))) {
+    if (length(newdata) != sum(given)) abort("argument", "`newdata` must be a list of ", sum(given), " cross-Gram matrices, or name them.")
+    names(newdata) <- names(object$weights)[given]
+  }
+  absent <- setdiff(needed, names(newdata))
+  if (length(absent)) abort("columns", "`newdata` lacks the cross-Gram matrix of ", backticked(absent), ".")
+  grams <- lapply(needed, function(name) check_cross_gram(newdata[[name]], name, object$n))
+  rows <- vapply(grams, nrow, 0L)
+  if (any(rows != rows[1L])) abort("argument", "Matrices in `newdata` must have equally many rows, not ", paste(unique(rows), collapse = " and "), ".")
+  complete <- Reduce(`&`, lapply(grams, function(K) rowSums(is.na(K)) == 0), !logical(max(rows, 0L)))
+  list(
+    grams = stats::setNames(lapply(grams, function(K) K[complete, , drop = FALSE]), needed),
+    complete = unname(complete), names = if (length(grams)) rownames(grams[[1L]])[complete]
+  )
+}
+
+check_cross_gram <- function(K, name, n) {
+  if (!is.matrix(K) || !(is.numeric(K) || all(is.na(K)))) must_be(paste0("newdata$", name), "a numeric matrix", K)
+  if (ncol(K) != n) abort("columns", "`newdata$", name, "` must have one column per training row (", n, "), not ", ncol(K), ".")
+  if (any(is.infinite(K))) abort("not_finite", "`newdata$", name, "` has infinite values.")
+  storage.mode(K) <- "double"
+  K
+}
+
+gram_decisions <- function(object, new) {
+  out <- matrix(0, sum(new$complete), ncol(object$expansion))
+  for (name in names(new$grams)) {
+    out <- out + object$weights[[name]] * (new$grams[[name]][, object$support, drop = FALSE] %*% object$expansion)
+  }
+  out
+}
+
+# ---- methods --------------------------------------------------------------------------------------
+
+#' Coefficients of fused columns
+#'
+#' @param object a [kernel_fusion()] whose kernels are single columns.
+#' @param original FALSE: of the scaled columns, as in `object$coefficients`; TRUE: of the columns
+#'   as they were given, with the intercept first.
+#' @param ... nothing else is accepted.
+#' @returns A named vector, or a matrix with a column a class beyond two classes.
+#' @examples
+#' fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], cost = Inf)
+#' coef(fit)
+#' coef(fit, original = TRUE)
+#' @family fusion
+#' @export
+coef.kernel_fusion <- function(object, original = FALSE, ...) {
+  check_dots(...)
+  check_flag(original, "original")
+  if (is.null(object$coefficients)) {
+    abort("argument", "Only columns as kernels (`kernels = NULL`) have coefficients; see `weights` for the others.")
+  }
+  if (!original) return(object$coefficients)
+  beta <- as.matrix(object$coefficients)
+  if (!is.null(object$scaling)) beta <- beta / object$scaling$scale
+  center <- if (is.null(object$scaling)) 0 else object$scaling$center
+  out <- rbind(`(Intercept)` = object$intercept - colSums(beta * center), beta)
+  if (ncol(out) == 1L) drop(out) else out
+}
+
+#' @importFrom stats nobs
+#' @export
+nobs.kernel_fusion <- function(object, ...) object$n
+
+# Kernels by the share of the fused diagonal they make up.
+fusion_table <- function(object) {
+  size <- object$weights * object$mean_diagonal
+  table <- data.frame(kernel = names(object$weights), weight = unname(object$weights), share = unname(size / sum(size)))
+  if (!is.null(object$coefficients) && !is.matrix(object$coefficients)) table$coefficient <- unname(object$coefficients)
+  table[order(-table$share, seq_len(nrow(table))), ]
+}
+
+fusion_kind <- function(x) {
+  if (is.null(x$kernels)) "columns as kernels of rank one" else if (is.null(x$input)) "Gram matrices" else "kernels on columns"
+}
+
+# Digits of mere rounding tell nothing.
+format_small <- function(v) if (v > 0 && v < 1e-10) "below 1e-10" else format(v, digits = 3)
+
+#' @export
+print.kernel_fusion <- function(x, ...) {
+  cat("<kernel_fusion> ", x$type, if (length(x$levels) > 2L) paste0(", ", length(x$levels), " classes"), " on ", x$n, " rows: ",
+      sum(x$active), " of ", length(x$active), " kernels active\n", sep = "")
+  cat("kernels: ", fusion_kind(x), ", weights ",
+      if (!x$adaptive) "preset" else paste0("adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations, " iterations"), "\n", sep = "")
+  cat(if (x$type == "regression") paste0("noise:   ", format(x$noise, digits = 4), " of the mean diagonal; training RMSE ")
+      else paste0("cost:    ", format(x$cost, digits = 4), "; ", length(x$support), " support rows; training error "),
+      format_small(x$training_error), "\n", sep = "")
+  table <- utils::head(fusion_table(x), min(6L, sum(x$active)))
+  cat("share:   ", paste0(table$kernel, sprintf(" %.3g%%", 100 * table$share), collapse = ", "),
+      if (sum(x$active) > 6L) ", ...", "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+summary.kernel_fusion <- function(object, ...) {
+  check_dots(...)
+  table <- fusion_table(object)
+  structure(
+    list(model = object, kernels = table[table$weight > 0, ], inactive = names(object$active)[!object$active]),
+    class = "summary.kernel_fusion"
+  )
+}
+
+#' @export
+print.summary.kernel_fusion <- function(x, ...) {
+  print(x$model)
+  if (!is.null(x$model$gap)) cat("largest relative duality gap: ", format_small(x$model$gap), "\n", sep = "")
+  shown <- utils::head(x$kernels, 20L)
+  print(shown, row.names = FALSE, digits = 4)
+  if (nrow(x$kernels) > 20L) cat("... and", nrow(x$kernels) - 20L, "more\n")
+  if (length(x$inactive)) {
+    cat("inactive: ", paste(utils::head(x$inactive, 10L), collapse = ", "),
+        if (length(x$inactive) > 10L) sprintf(" and %d more", length(x$inactive) - 10L), "\n", sep = "")
+  }
+  invisible(x)
+}
+
+#' Plot the weights of fused kernels
+#'
+#' @param x a [kernel_fusion()].
+#' @param type `"path"`: weights by iteration on a logarithmic axis, which shows how the kernels
+#'   that are not needed fall away; `"weights"`: the final weights as a dot chart.
+#' @param n how many kernels are named: those of the largest weights (at most 6 on the path).
+#' @param ... graphical parameters for [plot()].
+#' @returns The plotted data, invisibly: a matrix with a row an iteration and a column a kernel, or
+#'   a named vector; both are weights times the mean diagonal of their kernel, which makes them
+#'   comparable.
+#' @examples
+#' fit <- kernel_fusion(y ~ ., simulate_fusion(40, seed = 1))
+#' plot(fit)
+#' plot(fit, type = "weights")
+#' @family fusion
+#' @export
+plot.kernel_fusion <- function(x, type = c("path", "weights"), n = 10, ...) {
+  type <- check_choice(type, "type", c("path", "weights"))
+  n <- check_whole(n, "n", min = 1)
+  if (type == "path") plot_weight_path(x, n, ...) else plot_final_weights(x, n, ...)
+}
+
+# Below the floor a weight counts as gone and its line ends.
+plot_weight_path <- function(x, n, ...) {
+  size <- as.matrix(x$path[-1L]) * rep(x$mean_diagonal, each = nrow(x$path))
+  shown <- replace(size, size <= 0, NA)
+  best <- utils::head(order(-size[nrow(size), ]), min(n, sum(x$active), 6L))
+  colour <- rep("grey75", ncol(size))
+  colour[best] <- class_colours(length(best))
+  local_par(mar = c(4.1, 4.6, 2.6, 6.1))
+  limits <- range(shown, na.rm = TRUE)
+  if (limits[2L] < 1.01 * limits[1L]) limits <- limits * c(0.5, 2)
+  draw(graphics::matplot, list(
+    x = x$path$iteration, y = shown, ylim = limits, type = "l", lty = 1, lwd = ifelse(seq_len(ncol(size)) %in% best, 2, 0.7), col = colour,
+    log = "y", yaxt = "n", xlab = "iteration", ylab = "",
+    main = sprintf("%d of %d kernels keep a weight", sum(x$active), length(x$active))
+  ), ...)
+  ticks <- graphics::axTicks(2)
+  graphics::axis(2, ticks, parse(text = sprintf("10^%g", round(log10(ticks), 2) + 0)))
+  graphics::mtext("weight x mean diagonal", 2, line = 3.2, las = 0, cex = graphics::par("cex"))
+  graphics::points(rep(nrow(size), length(best)), size[nrow(size), best], pch = 16, col = colour[best], cex = 0.7)
+  graphics::mtext(substr(colnames(size)[best], 1L, 14L), 4, line = 0.4, at = spread_labels(size[nrow(size), best]), col = colour[best], cex = 0.8 * graphics::par("cex"))
+  invisible(size)
+}
+
+# Heights for labels on a logarithmic axis, at least a line apart.
+spread_labels <- function(at) {
+  gap <- 0.8 * graphics::par("cin")[2L] * graphics::par("cex") * diff(graphics::par("usr")[3:4]) / graphics::par("pin")[2L]
+  height <- log10(at)
+  o <- order(height)
+  for (i in seq_along(o)[-1L]) height[o[i]] <- max(height[o[i]], height[o[i - 1L]] + gap)
+  10^(height - max(0, max(height) - graphics::par("usr")[4L]))
+}
+
+plot_final_weights <- function(x, n, ...) {
+  table <- utils::head(fusion_table(x), n)
+  size <- stats::setNames((x$weights * x$mean_diagonal)[table$kernel], table$kernel)
+  local_par()
+  draw(graphics::dotchart, list(
+    x = rev(unname(size)), labels = rev(substr(names(size), 1L, 20L)), pch = 16, xlim = c(0, max(size)),
+    color = rev(ifelse(size > 0, palette_classes[1L], "grey60")), xlab = "weight x mean diagonal",
+    main = sprintf("%s carries %.0f%% of the fused kernel", table$kernel[1L], 100 * table$share[1L])
+  ), ...)
+  invisible(size)
+}

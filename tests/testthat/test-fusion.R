@@ -1,0 +1,420 @@
+two_iris <- function() list(x = iris[1:100, 1:4], y = iris$Species[1:100])
+
+toy <- function(n = 30, d = 6, seed = 3) {
+  x <- random_matrix(n, d, seed)
+  colnames(x) <- paste0("v", seq_len(d))
+  list(x = x, y = x[, 1] - 2 * x[, 3] + 0.3 * random_matrix(n, 1, seed + 1)[, 1])
+}
+
+blocks <- function() {
+  list(a = kernel_on(rbf_kernel(2), c("v1", "v2")), b = kernel_on(linear_kernel(), 3:4), c = rbf_kernel())
+}
+
+# r_i a'K_i a for the kernels left.
+identity_of <- function(fit, grams, g = 1) {
+  a <- as.matrix(g * fit$dual)
+  live <- names(which(fit$active))
+  sapply(live, function(i) fit$weights[[i]] * sum(a * (grams[[i]] %*% a)))
+}
+
+test_that("the known figures of iris come out", {
+  data <- two_iris()
+  fit <- kernel_fusion(data$x, data$y, cost = Inf)
+  expect_identical(names(which(fit$active)), c("Petal.Length", "Petal.Width"))
+  expect_equal(unname(coef(fit)), c(0, 0, 0.999689, 1.169282), tolerance = 1e-6)
+  expect_equal(fit$intercept, 0.254483, tolerance = 1e-5)
+  expect_identical(unname(predict(fit, data$x)), droplevels(data$y))
+  expect_equal(sum(fit$dual), 2, tolerance = 1e-6)
+  expect_equal(unname(identity_of(fit, column_grams(scale(data$x)), ifelse(data$y == "setosa", -1, 1))), c(1, 1), tolerance = 1e-4)
+  # eq 15
+  g <- ifelse(data$y == "setosa", -1, 1)
+  K <- gram(scale(data$x), linear_kernel(weights = sqrt(fit$weights)))
+  expect_equal(fit$intercept, -sum(fit$dual * (K %*% (g * fit$dual))) / sum(fit$dual), tolerance = 1e-8)
+})
+
+test_that("classes that cannot be separated are an error that suggests a finite cost", {
+  expect_error(
+    kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], cost = Inf),
+    "finite `cost`", class = "kernelect_error_infeasible"
+  )
+  expect_error(kernel_fusion(iris[1:4], iris$Species, cost = Inf), "\"versicolor\" from the rest", class = "kernelect_error_infeasible")
+})
+
+test_that("preset regression is system (19)", {
+  data <- toy()
+  for (noise in c(0, 0.01, 1)) {
+    fit <- kernel_fusion(data$x, data$y, adaptive = FALSE, noise = noise)
+    x <- scale(data$x)
+    K <- tcrossprod(sweep(x, 2, sqrt(fit$weights), "*"))
+    twin <- reference_regression(K, data$y, noise * mean(diag(K)))
+    expect_equal(unname(fit$weights), unname(1 / colMeans(x^2)))
+    expect_equal(fit$intercept, twin$intercept, tolerance = 1e-8)
+    expect_equal(fit$dual, twin$lambda, tolerance = 1e-8)
+    expect_equal(fitted(fit), drop(K %*% twin$lambda) + twin$intercept, tolerance = 1e-8)
+  }
+})
+
+test_that("exact equalities interpolate where the rank allows and fit by least squares where not", {
+  wide <- toy(15, 40)
+  fit <- kernel_fusion(wide$x, wide$y, adaptive = FALSE, noise = 0)
+  expect_equal(predict(fit, wide$x), wide$y, tolerance = 1e-8)
+  fit <- kernel_fusion(wide$x, wide$y, list(rbf_kernel(3)), adaptive = FALSE, noise = 0)
+  expect_equal(predict(fit, wide$x), wide$y, tolerance = 1e-8)
+  tall <- toy(40, 5)
+  fit <- kernel_fusion(tall$x, tall$y, adaptive = FALSE, noise = 0)
+  expect_equal(predict(fit, tall$x), unname(fitted(lm(y ~ x, tall))), tolerance = 1e-8)
+})
+
+test_that("adaptive regression follows the iteration of the paper", {
+  data <- toy(25, 8)
+  grams <- column_grams(scale(data$x))
+  for (noise in c(0, 0.1)) {
+    fit <- kernel_fusion(data$x, data$y, noise = noise)
+    twin <- reference_adaptive(grams, data$y, noise, fit$iterations)
+    path <- unname(as.matrix(fit$path[-1]))
+    expect_equal(path, twin$path, tolerance = 1e-8)
+    expect_equal(fit$dual, twin$lambda, tolerance = 1e-7)
+    expect_identical(unname(unlist(fit$path[fit$iterations, -1])), unname(fit$weights))
+    expect_identical(fit$path$iteration, seq_len(fit$iterations))
+    expect_true(fit$converged)
+  }
+})
+
+test_that("survivors satisfy the identities, and their number is counted by lambda", {
+  for (seed in 1:3) {
+    d <- simulate_fusion(20, seed = seed)
+    fit <- kernel_fusion(y ~ ., d, noise = 0)
+    grams <- column_grams(scale(as.matrix(d[1:100])))
+    expect_lt(max(abs(identity_of(fit, grams) - 1)), 1e-4)
+    expect_equal(sum(d$y * fit$dual), sum(fit$active), tolerance = 1e-4)
+    expect_identical(sum(fit$active), 19L)
+    d <- simulate_fusion(20, seed = seed, type = "recognition")
+    fit <- kernel_fusion(y ~ ., d, cost = Inf)
+    expect_lt(max(abs(identity_of(fit, grams <- column_grams(scale(as.matrix(d[1:100]))), ifelse(d$y == "b", 1, -1)) - 1)), 1e-4)
+    expect_equal(sum(fit$dual), sum(fit$active), tolerance = 1e-4)
+  }
+})
+
+test_that("columns and the list of their Gram matrices give the same", {
+  data <- toy(30, 10)
+  grams <- column_grams(scale(data$x))
+  classes <- factor(ifelse(data$y > 0, "p", "q"))
+  for (y in list(data$y, classes, cut(data$y, 3))) {
+    for (noise in c(0, 0.2)) {
+      one <- kernel_fusion(data$x, y, noise = noise)
+      two <- kernel_fusion(y = y, kernels = grams, noise = noise)
+      expect_equal(two$weights, one$weights, tolerance = 1e-8)
+      expect_equal(two$intercept, one$intercept, tolerance = 1e-8)
+      expect_equal(two$dual, one$dual, tolerance = 1e-7)
+      expect_equal(unname(two$fitted.values), unname(one$fitted.values), tolerance = 1e-8)
+    }
+  }
+})
+
+test_that("a kernel times a constant changes no prediction", {
+  data <- toy(40, 3)
+  K <- list(a = gram(data$x, rbf_kernel(1)), b = gram(data$x, linear_kernel()), c = gram(data$x, polynomial_kernel(2)))
+  scaled <- K
+  scaled$b <- 1e4 * K$b
+  classes <- factor(data$y > 0)
+  for (adaptive in c(TRUE, FALSE)) {
+    for (y in list(data$y, classes)) {
+      one <- kernel_fusion(y = y, kernels = K, adaptive = adaptive)
+      two <- kernel_fusion(y = y, kernels = scaled, adaptive = adaptive)
+      expect_equal(two$fitted.values, one$fitted.values, tolerance = 1e-6)
+      expect_equal(two$weights[["b"]], one$weights[["b"]] / 1e4, tolerance = 1e-6)
+      expect_identical(two$active, one$active)
+    }
+  }
+})
+
+test_that("recognition satisfies the optimality conditions", {
+  data <- toy(60, 4)
+  y <- factor(ifelse(data$y + random_matrix(60, 1, 9)[, 1] > 0, "yes", "no"))
+  g <- ifelse(y == "yes", 1, -1)
+  for (cost in c(0.3, 3, 300)) {
+    fit <- kernel_fusion(data$x, y, blocks(), cost = cost)
+    margin <- g * predict(fit, data$x, type = "decision")
+    expect_lt(abs(sum(g * fit$dual)), 1e-8 * cost)
+    expect_true(all(fit$dual >= 0 & fit$dual <= cost))
+    expect_true(all(margin[fit$dual == 0] >= 1 - 1e-6))
+    expect_true(all(margin[fit$dual == cost] <= 1 + 1e-6))
+    expect_equal(margin[fit$dual > 0 & fit$dual < cost], rep(1, sum(fit$dual > 0 & fit$dual < cost)), tolerance = 1e-6)
+    expect_identical(fit$support, which(fit$dual > 0))
+  }
+})
+
+test_that("more than two classes share the weights, updated by the sum over classes", {
+  fit <- kernel_fusion(iris[1:4], iris$Species)
+  x <- scale(iris[1:4])
+  G <- 2 * outer(as.character(iris$Species), levels(iris$Species), `==`) - 1
+  grams <- column_grams(x)
+  expect_equal(dim(fit$dual), c(150L, 3L))
+  expect_lt(max(abs(identity_of(fit, grams, G) - 1)), 1e-4)
+  expect_named(fit$intercept, levels(iris$Species))
+  decision <- predict(fit, iris, type = "decision")
+  expect_equal(unname(decision), unname(x %*% coef(fit) + rep(fit$intercept, each = 150)), tolerance = 1e-10)
+  expect_identical(as.character(predict(fit, iris)), levels(iris$Species)[max.col(decision)])
+  expect_lt(mean(predict(fit, iris) != iris$Species), 0.06)
+  # each class is the machine it would be alone at those weights
+  alone <- kernel_fusion(iris[1:4], factor(iris$Species == "virginica"), adaptive = FALSE, weights = fit$weights)
+  expect_equal(alone$dual, fit$dual[, "virginica"], tolerance = 1e-5)
+})
+
+test_that("all routes to a model give the same", {
+  frame <- data.frame(a = random_matrix(40, 1)[, 1], f = factor(rep(c("u", "v"), 20)), b = random_matrix(40, 1, 2)[, 1])
+  frame$y <- frame$a + (frame$f == "u") + 0.1 * random_matrix(40, 1, 3)[, 1]
+  by_formula <- kernel_fusion(y ~ a + f + b, frame)
+  by_frame <- kernel_fusion(frame[c("a", "f", "b")], frame$y)
+  x <- cbind(a = frame$a, fu = frame$f == "u", fv = frame$f == "v", b = frame$b)
+  by_matrix <- kernel_fusion(x, frame$y)
+  for (field in c("weights", "dual", "intercept", "coefficients", "path", "fitted.values")) {
+    expect_identical(by_formula[[field]], by_frame[[field]], label = field)
+    expect_identical(by_matrix[[field]], by_frame[[field]], label = field)
+  }
+  expect_identical(predict(by_formula, frame), predict(by_frame, frame))
+  expect_identical(predict(by_frame, frame[c("b", "y", "f", "a")]), predict(by_frame, frame))
+  expect_equal(unname(predict(by_matrix, x)), unname(fitted(by_matrix)), tolerance = 1e-10)
+  # as in other models: the same numbers for a character or logical response
+  two <- two_iris()
+  expect_identical(
+    kernel_fusion(two$x, as.character(two$y))$weights, kernel_fusion(two$x, two$y)$weights
+  )
+  expect_identical(kernel_fusion(y ~ ., data.frame(two$x, y = two$y), NULL, FALSE)$weights, kernel_fusion(two$x, two$y, NULL, FALSE)$weights)
+})
+
+test_that("prediction of training rows is the fit, in one piece or in parts", {
+  data <- toy(50, 4)
+  for (y in list(data$y, factor(data$y > 0))) {
+    for (kernels in list(NULL, blocks(), rbf_kernel(), list(laplace_kernel(), polynomial_kernel(2)))) {
+      fit <- kernel_fusion(data$x, y, kernels)
+      whole <- predict(fit, data$x, type = "response")
+      expect_equal(whole, fit$fitted.values, tolerance = 1e-9)
+      expect_equal(c(predict(fit, data$x[1:20, ], type = "response"), predict(fit, data$x[21:50, ], type = "response")), whole, tolerance = 1e-12)
+      expect_length(predict(fit, data$x[0, ]), 0)
+      expect_length(predict(fit, data$x[1, , drop = FALSE]), 1)
+      holes <- data$x
+      holes[c(2, 7), 1] <- NA
+      expect_identical(which(is.na(predict(fit, holes))), c(2L, 7L))
+      expect_identical(predict(fit, type = "response"), fit$fitted.values)
+      again <- unserialize(serialize(fit, NULL))
+      expect_identical(predict(again, data$x), predict(fit, data$x))
+    }
+  }
+})
+
+test_that("coefficients on the columns as given make the same prediction", {
+  data <- toy(30, 3)
+  data$x <- data$x * 7 + 100
+  fit <- kernel_fusion(data$x, data$y)
+  beta <- coef(fit, original = TRUE)
+  expect_equal(drop(cbind(1, data$x) %*% beta), predict(fit, data$x), tolerance = 1e-9)
+  plain <- kernel_fusion(data$x, data$y, scale = FALSE)
+  expect_equal(unname(coef(plain, original = TRUE)), unname(c(plain$intercept, coef(plain))))
+  three <- kernel_fusion(iris[1:4], iris$Species)
+  expect_equal(unname(as.matrix(cbind(1, iris[1:4])) %*% coef(three, original = TRUE)), unname(predict(three, iris, type = "decision")), tolerance = 1e-9)
+})
+
+test_that("Gram matrices predict by cross-Gram matrices, matched by name", {
+  data <- toy(50, 4)
+  train <- 1:35
+  kernels <- list(a = rbf_kernel(2), b = linear_kernel(), noise = noise_kernel())
+  by_x <- kernel_fusion(data$x[train, ], data$y[train], kernels, scale = FALSE)
+  K <- lapply(kernels[1:2], function(k) gram(data$x[train, ], k))
+  cross <- lapply(kernels[1:2], function(k) gram(data$x, k, data$x[train, ]))
+  by_gram <- kernel_fusion(y = data$y[train], kernels = c(K, list(noise = noise_kernel())))
+  expect_equal(by_gram$weights, by_x$weights, tolerance = 1e-8)
+  expect_equal(predict(by_gram, cross), predict(by_x, data$x), tolerance = 1e-8)
+  expect_equal(predict(by_gram, rev(cross)), predict(by_gram, cross), tolerance = 1e-12)
+  expect_equal(predict(by_gram, unname(cross)), predict(by_gram, cross), tolerance = 1e-12)
+  expect_equal(predict(by_gram, cross)[train], fitted(by_gram), tolerance = 1e-8)
+  cross$a[3, 5] <- NA
+  expect_identical(which(is.na(predict(by_gram, cross))), if (by_gram$active[["a"]]) 3L else integer())
+  inactive <- names(which(!by_gram$active))
+  expect_silent(predict(by_gram, cross[setdiff(names(cross), inactive)]))
+})
+
+test_that("a noise kernel learns the noise and is no part of the rule", {
+  d <- simulate_fusion(60, seed = 4, columns = 6)
+  kernels <- c(lapply(1:6, function(i) kernel_on(linear_kernel(), i)), list(noise_kernel()))
+  names(kernels) <- c(names(d)[1:6], "noise")
+  fit <- kernel_fusion(d[1:6], d$y, kernels, noise = 0)
+  expect_true(all(fit$active[c("x1", "x2", "noise")]))
+  expect_identical(predict(fit, d[1:3, ]), predict(fit, d)[1:3])
+  expect_equal(unname(predict(fit, d)), unname(fitted(fit)), tolerance = 1e-9)
+  expect_lt(sd(residuals(fit)), 0.3)
+  expect_gt(sd(residuals(fit)), 0.05)
+})
+
+test_that("kernels see the columns they are put on", {
+  data <- toy(40, 5)
+  fit <- kernel_fusion(data$x, data$y, blocks(), adaptive = FALSE)
+  x <- scale(data$x)
+  K <- list(gram(x[, 1:2], rbf_kernel(2)), gram(x[, 3:4], linear_kernel()), gram(x, rbf_kernel()))
+  expect_equal(unname(fit$weights), sapply(K, function(k) 1 / mean(diag(k))), tolerance = 1e-10)
+  by_hand <- kernel_fusion(y = data$y, kernels = K, adaptive = FALSE)
+  expect_equal(by_hand$dual, fit$dual, tolerance = 1e-8)
+  frame <- data.frame(f = factor(rep(c("u", "v", "w", "u"), 10)), data$x)
+  on_factor <- kernel_fusion(frame, data$y, list(kernel_on(linear_kernel(), c("f", "v1")), noise_kernel()))
+  expect_identical(on_factor$kernels[[1]]$columns, c("fu", "fv", "fw", "v1"))
+  expect_named(on_factor$weights, c("linear", "noise"))
+  if (requireNamespace("kernlab", quietly = TRUE)) {
+    theirs <- kernel_fusion(data$x, data$y, list(kernlab::rbfdot(0.1)))
+    expect_equal(theirs$dual, kernel_fusion(data$x, data$y, list(rbf_kernel(gamma = 0.1)))$dual)
+  }
+})
+
+test_that("weights can be preset", {
+  data <- toy(30, 3)
+  fit <- kernel_fusion(data$x, data$y, adaptive = FALSE, weights = c(v3 = 3, v1 = 1, v2 = 0))
+  expect_equal(fit$weights, c(v1 = 1, v2 = 0, v3 = 3))
+  expect_identical(fit$active, c(v1 = TRUE, v2 = FALSE, v3 = TRUE))
+  expect_equal(coef(fit)[["v2"]], 0)
+  for (bad in list(1:2, c(1, NA, 1), c(-1, 1, 1), c(0, 0, 0), "a")) {
+    expect_error(kernel_fusion(data$x, data$y, weights = bad), "`weights`", class = "kernelect_error_argument")
+  }
+})
+
+test_that("constant columns have no weight", {
+  data <- toy(30, 3)
+  data$x[, 2] <- 5
+  fit <- kernel_fusion(data$x, data$y)
+  expect_identical(fit$weights[["v2"]], 0)
+  data$x[] <- 1
+  expect_error(kernel_fusion(data$x, data$y), "constant", class = "kernelect_error_data")
+})
+
+test_that("weights that do not settle are a warning and a field", {
+  data <- toy(30, 6)
+  expect_warning(fit <- kernel_fusion(data$x, data$y, max_iter = 2), "max_iter", class = "kernelect_warning_convergence")
+  expect_false(fit$converged)
+  expect_identical(fit$iterations, 2L)
+})
+
+test_that("fitted values are kept on request", {
+  data <- toy(20, 3)
+  fit <- kernel_fusion(data$x, data$y, keep = FALSE)
+  expect_null(fit$fitted.values)
+  expect_error(predict(fit), "`keep`", class = "kernelect_error_argument")
+  expect_identical(nobs(fit), 20L)
+})
+
+test_that("the other methods show what there is", {
+  fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], cost = Inf)
+  expect_snapshot({
+    fit
+    summary(fit)
+    kernel_fusion(iris[1:4], iris$Species, blocks <- list(s = kernel_on(rbf_kernel(2), 1:2), p = kernel_on(rbf_kernel(2), 3:4)))
+    kernel_fusion(y ~ ., simulate_fusion(20, seed = 1), noise = 0)
+    kernel_on(rbf_kernel(2), c("a", "b"))
+    noise_kernel()
+  })
+  expect_lte(length(capture.output(print(fit))), 12L)
+  expect_output(expect_invisible(print(fit)), "kernel_fusion")
+})
+
+test_that("plots return their data and leave the device as it was", {
+  fit <- kernel_fusion(y ~ ., simulate_fusion(25, seed = 1))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  settings <- c("mar", "mgp", "las", "tcl", "cex.main", "mfrow", "col")
+  before <- graphics::par(settings)
+  path <- withVisible(plot(fit))
+  expect_false(path$visible)
+  expect_identical(dim(path$value), c(fit$iterations, 100L))
+  final <- plot(fit, type = "weights", n = 5)
+  expect_equal(final, sort(fit$weights * fit$mean_diagonal, decreasing = TRUE)[1:5], tolerance = 1e-12)
+  expect_identical(graphics::par(settings), before)
+  plot(kernel_fusion(iris[1:4], iris$Species, adaptive = FALSE)) # one iteration, no spread
+})
+
+test_that("bad input is named", {
+  data <- toy(20, 3)
+  K <- list(a = gram(data$x), b = gram(data$x, linear_kernel()))
+  lopsided <- replace(K$a, 2, 5)
+  indefinite <- K$a
+  indefinite[1, 2] <- indefinite[2, 1] <- 3
+  expect_snapshot(error = TRUE, {
+    kernel_fusion(y = data$y, kernels = list(a = K$a, small = K$b[1:10, 1:10]))
+    kernel_fusion(y = data$y, kernels = list(a = K$a, skew = lopsided))
+    kernel_fusion(y = data$y, kernels = list(odd = indefinite))
+    kernel_fusion(y = data$y, kernels = list(a = K$a, a = K$b))
+    kernel_fusion(y = data$y, kernels = list(a = replace(K$a, 3, NA)))
+    kernel_fusion(y = data$y[1:5], kernels = K)
+    kernel_fusion(y = replace(data$y, 3, NA), kernels = K)
+    kernel_fusion(y = replace(data$y, 3, Inf), kernels = K)
+    kernel_fusion(y = data$y)
+    kernel_fusion(y = data$y, kernels = list(noise_kernel()))
+    kernel_fusion(data$x, data$y, K)
+    kernel_fusion(data$x, data$y, list())
+    kernel_fusion(data$x, data$y, list(3))
+    kernel_fusion(data$x, data$y, list(sigmoid_kernel(5, -3)))
+    kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel(), "nope")))
+    kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel(), 4)))
+    kernel_on(rbf_kernel(), c(1, 1))
+    kernel_on(rbf_kernel(), 0)
+    kernel_fusion(data$x)
+    kernel_fusion(data$x, data$y[-1])
+    kernel_fusion(data$x, replace(data$y, 3, NA))
+    kernel_fusion(replace(data$x, 4, NA), data$y)
+    kernel_fusion(data$x, cbind(data$y, 1))
+    kernel_fusion(data$x, factor(rep("a", 20)))
+    kernel_fusion(data$x, rep(1, 20))
+    kernel_fusion(data$x, factor(data$y > 0), cost = 1e-5)
+    kernel_fusion(data$x, data$y, noise = -1)
+    kernel_fusion(data$x, data$y, cost = 0)
+    kernel_fusion(data$x, data$y, max_iter = 0)
+    kernel_fusion(data$x, data$y, tol = 0)
+    kernel_fusion(data$x, data$y, adaptive = NA)
+    kernel_fusion(data$x, data$y, Cost = 1)
+    kernel_fusion(data$x[1, , drop = FALSE], 1)
+  })
+})
+
+test_that("bad new data are named", {
+  data <- toy(20, 3)
+  fit <- kernel_fusion(data$x, data$y)
+  K <- list(a = gram(data$x), b = gram(data$x, linear_kernel()))
+  by_gram <- kernel_fusion(y = data$y, kernels = K, adaptive = FALSE)
+  expect_snapshot(error = TRUE, {
+    predict(fit, data$x[, 1:2])
+    predict(fit, data$x, type = "class")
+    predict(fit, data$x, Type = "class")
+    predict(by_gram, K$a)
+    predict(by_gram, list(K$a))
+    predict(by_gram, K["a"])
+    predict(by_gram, list(a = K$a, b = K$b[1:3, ]))
+    predict(by_gram, list(a = K$a, b = K$b[, 1:3]))
+    predict(by_gram, list(a = K$a, b = replace(K$b, 1, Inf)))
+    coef(by_gram)
+  })
+})
+
+test_that("damaged models are refused", {
+  data <- toy(20, 3)
+  fit <- kernel_fusion(data$x, data$y, blocks()[c("a", "c")])
+  plain <- kernel_fusion(data$x, data$y)
+  for (edit in list(
+    function(m) replace(m, "weights", list(NULL)), function(m) replace(m, "intercept", list("a")),
+    function(m) replace(m, "intercept", list(c(1, 2))), function(m) replace(m, "type", list("other")),
+    function(m) replace(m, "support", list(1e9)), function(m) replace(m, "expansion", list(NULL)),
+    function(m) replace(m, "vectors", list(m$vectors[-1, ])), function(m) replace(m, "kernels", list(m$kernels[1])),
+    function(m) replace(m, "input", list(list(width = 9))), function(m) replace(m, "levels", list("a"))
+  )) {
+    expect_error(predict(edit(fit), data$x), class = "kernelect_error")
+  }
+  for (field in c("coefficients", "scaling")) {
+    expect_error(predict(replace(plain, field, list(3)), data$x), class = "kernelect_error_model")
+  }
+})
+
+test_that("the most negative eigenvalue is found in large matrices too", {
+  x <- random_matrix(400, 5)
+  K <- gram(x, rbf_kernel(1))
+  v <- sin(1:400)
+  bent <- K - 9 * outer(v, v) / sum(v^2)
+  expect_equal(eigenvalue_range(bent)[1], min(eigen(bent, TRUE, TRUE)$values), tolerance = 1e-3)
+  expect_error(kernel_fusion(y = x[, 1], kernels = list(bent = bent)), "`bent`.*eigenvalue is -", class = "kernelect_error_indefinite")
+  expect_silent(check_definite(K, "K"))
+  expect_silent(check_definite(tcrossprod(x), "K"))
+})
