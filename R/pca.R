@@ -331,7 +331,8 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
   scores <- x$scores[, components, drop = FALSE]
   if (components[1L] == components[2L]) scores <- cbind(scores[, 1L, drop = FALSE], row = seq_len(nrow(scores)))
   plot_groups(scores, classes,
-    main = sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L], format(sum(unique(share)))),
+    main = if (x$ncomp == 1L) sprintf("The component holds %s %% of the variance", format(share[1L]))
+      else sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L], format(sum(share))),
     xlab = sprintf("component %d (%s %%)", components[1L], format(share[1L])),
     ylab = if (x$ncomp == 1L) "row" else sprintf("component %d (%s %%)", components[2L], format(share[2L])), ...
   )

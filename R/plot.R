@@ -61,7 +61,7 @@ plot_confusion <- function(confusion, title, ...) {
   ), ...)
   graphics::axis(1, seq_len(k), colnames(confusion), tick = FALSE)
   graphics::axis(2, seq_len(k), rev(rownames(confusion)), tick = FALSE)
-  graphics::mtext("class", 2, line = 5, las = 0)
+  graphics::mtext("class", 2, line = 5, las = 0, cex = graphics::par("cex"))
   counts <- confusion[k:1L, , drop = FALSE]
   graphics::text(col(counts), row(counts), counts, col = ifelse(share[k:1L, , drop = FALSE] > 0.5, "white", "black"))
   graphics::box()

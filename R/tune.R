@@ -8,8 +8,10 @@
 #' All candidates see the same folds; folds are stratified for a factor. Scaling, kernel width and
 #' basis are worked out anew within each fold. As bases are nested, one factorisation per fold and
 #' kernel serves all sizes ([kernel_lm()], [kernel_lda()], [kernel_takes()]); any other function of
-#' `(x, y, kernel =, size =, ...)` with a `predict()` method is fitted once per size. Where a basis
-#' stops before a size (by `tol` or rank), the size gives the same model as the largest it has.
+#' `(x, y, kernel =, size =, ...)` with a `predict()` method is fitted once per size. The sizes of
+#' the grid decide: [kernel_lm()] and [kernel_lda()] get `tol = 0` unless it is given. Where a basis
+#' stops before a size (by rank, or a `tol` given), the size gives the same model as the largest
+#' it has.
 #'
 #' The error is the misclassification rate or the mean squared error over all rows, `se` its
 #' standard error from the differences between folds. The best has the least error; of several the
@@ -57,14 +59,15 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
   folds <- check_whole(folds, "folds", min = 2, max = data$n)
   grid <- check_grid(grid, data$n - ceiling(data$n / folds))
   fold <- preserve_seed(seed, function() assign_folds(response$classes, data$n, folds))
+  fit <- sized_fit(fit, ...)
   run <- function(i) {
-    preserve_seed(seed + i, function() fold_errors(data$x, data$y, fold == i, fit, grid, ...))
+    preserve_seed(seed + i, function() fold_errors(data$x, data$y, fold == i, fit$path, grid, ...))
   }
   errors <- over_folds(folds, run, verbose)
   results <- tabulate_errors(errors, tabulate(fold, folds), grid)
   best <- results[best_candidate(results), , drop = FALSE]
   model <- preserve_seed(seed, function() {
-    refit <- function(...) suppress_omission(fit(x, y, kernel = grid$kernel[[best$kernel]], size = best$size, ...))
+    refit <- function(...) suppress_omission(fit$whole(x, y, kernel = grid$kernel[[best$kernel]], size = best$size, ...))
     if (na_action == "omit") refit(..., na_action = na_action) else refit(...)
   })
   structure(class = "kernel_tune", list(
@@ -160,13 +163,12 @@ parallel_plan <- function() {
 # ---- one fold ------------------------------------------------------------------------------------
 
 # Errors on the rows `out`, sizes by kernels.
-fold_errors <- function(x, y, out, fit, grid, ...) {
+fold_errors <- function(x, y, out, path, grid, ...) {
   rows <- function(v, i) if (is.matrix(v)) v[i, , drop = FALSE] else v[i]
   train <- list(x = rows(x, !out), y = rows(y, !out))
   truth <- rows(y, out)
-  paths <- path_of(fit)
   vapply(grid$kernel, function(kernel) {
-    predicted <- paths(train, rows(x, out), kernel, grid$size, ...)
+    predicted <- path(train, rows(x, out), kernel, grid$size, ...)
     vapply(predicted, prediction_error, 0, truth = truth)
   }, numeric(length(grid$size)))
 }
@@ -178,14 +180,19 @@ prediction_error <- function(predicted, truth) {
   mean(as.character(predicted) != as.character(truth))
 }
 
-# A function of (train, newx, kernel, sizes, ...) that returns the predictions for every size.
-path_of <- function(fit) {
-  if (identical(fit, kernel_lm)) return(lm_path)
-  if (identical(fit, kernel_lda)) return(lda_path)
-  if (identical(fit, kernel_takes)) return(takes_predictions)
-  function(train, newx, kernel, sizes, ...) {
+# `path`, a function of (train, newx, kernel, sizes, ...) that returns the predictions for every
+# size, and `whole`, the function to fit all rows with.
+sized_fit <- function(fit, ...) {
+  if (identical(fit, kernel_takes)) return(list(path = takes_predictions, whole = fit))
+  nested <- if (identical(fit, kernel_lm)) lm_path else if (identical(fit, kernel_lda)) lda_path
+  if (!is.null(nested)) {
+    whole <- if ("tol" %in% ...names()) fit else function(...) fit(..., tol = 0)
+    return(list(path = nested, whole = whole))
+  }
+  path <- function(train, newx, kernel, sizes, ...) {
     lapply(sizes, function(size) stats::predict(fit(train$x, train$y, kernel = kernel, size = size, ...), newx))
   }
+  list(path = path, whole = fit)
 }
 
 # One factorisation of the training rows, with the largest size.
@@ -194,7 +201,7 @@ path_basis <- function(train, kernel, sizes, basis, tol, scale, ...) {
   fit_basis(train$x, train$y, basis, kernel, model_control(basis, most, tol, ...), scale, "fail")
 }
 
-lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 0.01, center = "none", neighbours = 1,
+lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 0, center = "none", neighbours = 1,
                     threshold = identity, first = 1000, scale = TRUE, keep = NULL, ...,
                     threads = getOption("kernelect.threads", 1L)) {
   check_dots(...)
@@ -223,7 +230,7 @@ training_response <- function(y) {
   list(matrix = indicators(y), classes = y)
 }
 
-lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 1e-6, tol = 0.01, center = "none", neighbours = 1,
+lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 1e-6, tol = 0, center = "none", neighbours = 1,
                      threshold = identity, first = 1000, scale = TRUE, prior = NULL, keep = NULL, ...,
                      threads = getOption("kernelect.threads", 1L)) {
   check_dots(...)

@@ -19,16 +19,18 @@ test_that("one factorisation per fold and kernel gives what refitting at each si
   x <- iris_matrix()
   for (fit in list(kernel_lm, kernel_lda)) {
     tuned <- kernel_tune(x, iris$Species, fit = fit, grid = small_grid, folds = 5, seed = 3)
-    expect_equal(tuned$results$error, reference_tune(x, iris$Species, fit, small_grid, 5, 3))
+    expect_equal(tuned$results$error, reference_tune(x, iris$Species, fit, small_grid, 5, 3, tol = 0))
   }
   tuned <- kernel_tune(x[, 1:3], x[, 4], grid = small_grid, folds = 4, ridge = 0.1, scale = FALSE, center = "nearest")
-  twin <- reference_tune(x[, 1:3], x[, 4], kernel_lm, small_grid, 4, 1, ridge = 0.1, scale = FALSE, center = "nearest")
+  twin <- reference_tune(x[, 1:3], x[, 4], kernel_lm, small_grid, 4, 1,
+    ridge = 0.1, scale = FALSE, center = "nearest", tol = 0
+  )
   expect_equal(tuned$results$error, twin, tolerance = 1e-8)
 })
 
 test_that("any function with a predict method can be tuned", {
   wrapped <- function(...) kernel_lm(...)
-  a <- kernel_tune(iris[1:4], iris$Species, fit = wrapped, grid = small_grid, folds = 3)
+  a <- kernel_tune(iris[1:4], iris$Species, fit = wrapped, grid = small_grid, folds = 3, tol = 0)
   b <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 3)
   expect_equal(a$results, b$results)
   expect_identical(a$model, b$model)
@@ -41,7 +43,7 @@ test_that("results, best and model belong together", {
   expect_identical(tuned$results$kernel, rep(c("narrow", "wide"), each = 3))
   expect_identical(nrow(tuned$best), 1L)
   expect_equal(tuned$best$error, min(tuned$results$error))
-  refit <- kernel_lm(iris[1:4], iris$Species, small_grid$kernel[[tuned$best$kernel]], size = tuned$best$size)
+  refit <- kernel_lm(iris[1:4], iris$Species, small_grid$kernel[[tuned$best$kernel]], size = tuned$best$size, tol = 0)
   expect_identical(tuned$model, refit)
   expect_identical(predict(tuned, iris), predict(refit, iris))
 })
@@ -103,9 +105,23 @@ test_that("matrix responses, missing rows and the default grid work", {
 })
 
 test_that("sizes beyond the basis repeat its largest", {
-  tuned <- kernel_tune(iris[1:4], iris$Species, grid = list(kernel = linear_kernel(), size = c(4, 50)), folds = 3, tol = 0)
+  tuned <- kernel_tune(iris[1:4], iris$Species, grid = list(kernel = linear_kernel(), size = c(4, 50)), folds = 3)
   expect_equal(tuned$results$error[1], tuned$results$error[2])
   expect_identical(tuned$best$size, 4)
+})
+
+test_that("sizes decide, unless a tolerance is given", {
+  grid <- list(kernel = rbf_kernel(sigma = 8), size = 20)
+  tuned <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3)
+  expect_length(tuned$model$basis$index, 20)
+  early <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3, tol = 0.01)
+  expect_lt(length(early$model$basis$index), 20)
+})
+
+test_that("kernel_takes() can be tuned", {
+  tuned <- kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, grid = list(kernel = rbf_kernel(), size = c(2, 5)), folds = 3)
+  expect_s3_class(tuned$model, "kernel_takes")
+  expect_lt(tuned$best$error, 0.2)
 })
 
 test_that("folds run in parallel where a plan is set, with the same result", {
