@@ -156,10 +156,6 @@ over_folds <- function(folds, run, verbose) {
   })
 }
 
-parallel_plan <- function() {
-  requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
-}
-
 # ---- one fold ------------------------------------------------------------------------------------
 
 # Errors on the rows `out`, sizes by kernels.

@@ -202,6 +202,8 @@ test_that("the learned kernel and predict() are ready for use", {
   fit <- kernel_rank(iris[1:4], iris$Species)
   expect_identical(fit$kernel$weights, fit$weights)
   expect_equal(kernel_alignment(gram(scale(iris[1:4]), fit$kernel), iris$Species), fit$value, tolerance = 1e-10)
+  model <- kernel_lm(iris[1:4], iris$Species, fit$kernel)
+  expect_gt(mean(predict(model, iris) == iris$Species), 0.9)
   best <- names(fit$score)[fit$ranking[1:2]]
   expect_equal(predict(fit, iris, n = 2), iris[best])
   shuffled <- as.matrix(iris[3:1, c(5, 4, 3, 2, 1)[-1]])
