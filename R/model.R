@@ -148,6 +148,8 @@ fail_not_kept <- function(what) {
 
 # New terms of a formula go where prediction looks for them.
 with_terms <- function(model, terms) {
-  if (!is.null(model$basis$input)) model$basis$input$terms <- terms
+  if (is.null(model$basis$input)) return(model)
+  model$basis$input$terms <- terms
+  if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
   model
 }

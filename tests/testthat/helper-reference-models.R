@@ -23,7 +23,7 @@ reference_ridge <- function(z, y, ridge) {
 }
 
 # Leave-one-out by refitting, for every number of leading columns.
-reference_loo <- function(z, y, ridge = 0, classes = NULL) {
+refitted_loo <- function(z, y, ridge = 0, classes = NULL) {
   vapply(seq_len(ncol(z)), function(l) {
     errors <- vapply(seq_len(nrow(z)), function(i) {
       b <- reference_ridge(z[-i, seq_len(l), drop = FALSE], y[-i, , drop = FALSE], ridge)

@@ -8,9 +8,9 @@ test_that("leave-one-out equals refitting without the row, for every size, respo
   for (ridge in c(0, 1e-6, 0.3)) {
     fit <- kernel_lm(x, y, basis = basis, size = NULL, ridge = ridge)
     expect_identical(fit$loo$size, 1:25)
-    expect_lt(max(abs(fit$loo$error / reference_loo(z, y, ridge) - 1)), 1e-8)
+    expect_lt(max(abs(fit$loo$error / refitted_loo(z, y, ridge) - 1)), 1e-8)
     fit <- kernel_lm(x, classes, basis = basis, size = NULL, ridge = ridge)
-    expect_equal(fit$loo$error, reference_loo(z, indicators(classes), ridge, classes))
+    expect_equal(fit$loo$error, refitted_loo(z, indicators(classes), ridge, classes))
   }
 })
 
@@ -20,7 +20,7 @@ test_that("leave-one-out is right where columns depend on each other", {
   z <- cbind(z, z %*% random_matrix(12, 4, 2), 1)
   y <- random_matrix(30, 2, 3)
   fit <- regress(z + 0, list(matrix = y, classes = NULL), 0)
-  twin <- reference_loo(z[, 1:12], y)
+  twin <- refitted_loo(z[, 1:12], y)
   expect_lt(max(abs(fit$error / twin[c(1:12, rep(12, 5))] - 1)), 1e-8)
   expect_equal(nested_coefficients(fit, 17)[13:17, ], matrix(0, 5, 2))
 })
