@@ -63,7 +63,8 @@
 #' * `gap`: largest relative duality gap of the support vector machines (NULL for regression);
 #' * `type`, `levels`, `kernels` (with numbers worked out), `vectors` (support rows, scaled),
 #'   `expansion` (their coefficients a), `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
-#'   `scaling`, `input`: what `predict()` and the other methods need.
+#'   `scaling`, `input`: what `predict()` and the other methods need; `seal`: by which a model that
+#'   was changed is known.
 #' @references Mottl, Krasotkina, Seredin and Muchnik (2005), Kernel fusion and feature selection
 #'   in machine learning, Eighth IASTED International Conference on Intelligent Systems and
 #'   Control.
@@ -112,7 +113,7 @@ kernel_fusion.formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data)
   fit <- kernel_fusion.default(parts$x, parts$y, ...)
   fit$input$terms <- parts$terms
-  fit
+  seal(fit)
 }
 
 # ---- what is fused -------------------------------------------------------------------
@@ -139,6 +140,8 @@ kernel_fusion.formula <- function(formula, data, ...) {
 #' @family fusion
 #' @export
 kernel_on <- function(kernel, columns) {
+  if (missing(kernel)) abort("argument", "`kernel` is missing: a kernel such as `rbf_kernel()`.")
+  if (missing(columns)) abort("argument", "`columns` is missing: names or numbers of columns.")
   good <- length(columns) > 0L && !anyNA(columns) && !anyDuplicated(columns) &&
     (is.character(columns) || (is.numeric(columns) && all(columns >= 1 & columns == trunc(columns))))
   if (!good) must_be("columns", "names or numbers of columns, each once", columns)
@@ -195,7 +198,7 @@ gram_list_set <- function(grams, specs) {
 
 check_kernel_scale <- function(set) {
   if (!all_finite(set$mean_diagonal)) fail_overflow()
-  if (all(set$mean_diagonal <= 0)) abort("data", "Every kernel is zero on these rows: constant columns cannot be fused.")
+  if (all(set$mean_diagonal <= 0)) abort("data", "Every kernel is zero on the rows of `x`: constant columns cannot be fused.")
   set
 }
 
@@ -322,9 +325,9 @@ eigenvalue_range <- function(K, steps = 40L) {
 
 fusion_control <- function(adaptive, noise, cost, max_iter, tol, keep, threads, verbose) {
   list(
-    adaptive = check_flag(adaptive, "adaptive"), noise = check_number(noise, "noise", min = 0),
+    adaptive = check_flag(adaptive, "adaptive"), noise = check_number(noise, "noise", min = 0, max = 1e12),
     cost = check_number(cost, "cost", above = 0, finite = FALSE),
-    max_iter = check_whole(max_iter, "max_iter", min = 1), tol = check_number(tol, "tol", above = 0),
+    max_iter = check_whole(max_iter, "max_iter", min = 1), tol = check_number(tol, "tol", min = 0),
     keep = if (!is.null(keep)) check_flag(keep, "keep"),
     threads = check_threads(threads), verbose = check_flag(verbose, "verbose")
   )
@@ -337,7 +340,9 @@ fusion_response <- function(y) {
     if (length(dim(y)) > 1L && ncol(y) != 1L) must_be("y", "a numeric vector or a factor", y)
     y <- as.double(y)
     if (length(y) < 2L) abort("data", "Regression needs at least two rows.")
-    return(list(type = "regression", y = y, size = mean((y - mean(y))^2)))
+    size <- mean((y - mean(y))^2)
+    if (!is.finite(size)) abort("not_finite", "`y` is too large: its variance overflows. Divide it by a constant.")
+    return(list(type = "regression", y = y, size = size))
   }
   y <- check_classes(y)
   g <- if (nlevels(y) == 2L) matrix(ifelse(y == levels(y)[2L], 1, -1)) else 2 * outer(as.character(y), levels(y), `==`) - 1
@@ -537,7 +542,7 @@ new_fusion <- function(fit, set, response, control, data) {
     adaptive = control$adaptive, n = set$n, scaling = data$scaling, input = data$input
   )
   names(model$path)[-1L] <- set$names
-  structure(model, class = "kernel_fusion")
+  seal(structure(model, class = "kernel_fusion"))
 }
 
 # A column per decision: a vector where there is one only.
@@ -556,43 +561,6 @@ decided_class <- function(decision, levels) {
   decision <- as.matrix(decision)
   best <- if (ncol(decision) == 1L) 1L + (decision[, 1L] > 0) else max.col(decision, "first")
   factor(levels[best], levels)
-}
-
-# A model may come from a file: nothing inconsistent may reach the arithmetic.
-validate_fusion <- function(object) {
-  D <- length(object$weights)
-  C <- if (length(object$levels) > 2L) length(object$levels) else 1L
-  finite <- function(v, length) is.double(v) && length(v) == length && all_finite(v)
-  good <- is.list(object) && D > 0L && finite(object$weights, D) && all(object$weights >= 0) &&
-    !is.null(names(object$weights)) && finite(object$intercept, C) &&
-    isTRUE(object$type %in% c("regression", "recognition")) && is_number(object$n) &&
-    (object$type == "regression") == is.null(object$levels) && length(object$levels) != 1L &&
-    (is.null(object$levels) || (is.character(object$levels) && !anyDuplicated(object$levels)))
-  if (!isTRUE(good)) fail_damaged("object")
-  rule <- if (is.null(object$kernels)) {
-    D == object$input$width && finite(object$coefficients, D * C)
-  } else {
-    L <- length(object$support)
-    is.list(object$kernels) && length(object$kernels) == D && is.matrix(object$expansion) &&
-      nrow(object$expansion) == L && finite(object$expansion, L * C) && is.numeric(object$support) && !anyNA(object$support) &&
-      all(object$support >= 1 & object$support <= object$n) && valid_blocks(object, L)
-  }
-  if (!isTRUE(rule) || (!is.null(object$input) && !valid_fusion_input(object))) fail_damaged("object")
-  object
-}
-
-valid_blocks <- function(object, L) {
-  if (is.null(object$input)) return(all(vapply(object$kernels, function(k) is_noise(k) || identical(k, "gram"), NA)))
-  vectors <- object$vectors
-  if (!(is.matrix(vectors) && is.double(vectors) && nrow(vectors) == L && ncol(vectors) == object$input$width && all_finite(vectors))) return(FALSE)
-  known <- if (is.null(colnames(vectors))) seq_len(ncol(vectors)) else colnames(vectors)
-  all(vapply(object$kernels, function(k) {
-    is_noise(k) || (inherits(k, "kernelect_block") && length(k$columns) > 0L && all(k$columns %in% known) && !is.null(check_kernel(k$kernel)))
-  }, NA))
-}
-
-valid_fusion_input <- function(object) {
-  is.list(object$input) && is_number(object$input$width) && valid_scaling(object$scaling, object$input$width) && valid_input(object$input)
 }
 
 # ---- prediction -------------------------------------------------------------------------------
@@ -619,12 +587,12 @@ valid_fusion_input <- function(object) {
 predict.kernel_fusion <- function(object, newdata, type = c("response", "class", "decision"),
                                   threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
+  check_seal(object)
   classes <- !is.null(object$levels)
   if (missing(type) && classes) type <- "class"
   type <- check_choice(type, "type", c("response", "class", "decision"))
   if (type == "class" && !classes) abort("argument", "`type = \"class\"` needs a model of classes; this is a regression.")
   threads <- check_threads(threads)
-  validate_fusion(object)
   decision <- if (missing(newdata)) kept_decisions(object) else new_decisions(object, newdata, threads)
   if (type != "class") return(decision)
   rows <- if (is.matrix(decision)) rownames(decision) else names(decision)
@@ -729,6 +697,7 @@ gram_decisions <- function(object, new) {
 #' @export
 coef.kernel_fusion <- function(object, original = FALSE, ...) {
   check_dots(...)
+  check_seal(object)
   check_flag(original, "original")
   if (is.null(object$coefficients)) {
     abort("argument", "Only columns as kernels (`kernels = NULL`) have coefficients; see `weights` for the others.")
@@ -743,7 +712,7 @@ coef.kernel_fusion <- function(object, original = FALSE, ...) {
 
 #' @importFrom stats nobs
 #' @export
-nobs.kernel_fusion <- function(object, ...) object$n
+nobs.kernel_fusion <- function(object, ...) check_seal(object)$n
 
 # Kernels by the share of the fused diagonal they make up.
 fusion_table <- function(object) {
@@ -762,6 +731,7 @@ format_small <- function(v) if (v > 0 && v < 1e-10) "below 1e-10" else format(v,
 
 #' @export
 print.kernel_fusion <- function(x, ...) {
+  check_seal(x, "x")
   cat("<kernel_fusion> ", x$type, if (length(x$levels) > 2L) paste0(", ", length(x$levels), " classes"), " on ", x$n, " rows: ",
       sum(x$active), " of ", length(x$active), " kernels active\n", sep = "")
   cat("kernels: ", fusion_kind(x), ", weights ",
@@ -778,6 +748,7 @@ print.kernel_fusion <- function(x, ...) {
 #' @export
 summary.kernel_fusion <- function(object, ...) {
   check_dots(...)
+  check_seal(object)
   table <- fusion_table(object)
   structure(
     list(model = object, kernels = table[table$weight > 0, ], inactive = names(object$active)[!object$active]),
@@ -816,6 +787,7 @@ print.summary.kernel_fusion <- function(x, ...) {
 #' @family fusion
 #' @export
 plot.kernel_fusion <- function(x, type = c("path", "weights"), n = 10, ...) {
+  check_seal(x, "x")
   type <- check_choice(type, "type", c("path", "weights"))
   n <- check_whole(n, "n", min = 1)
   if (type == "path") plot_weight_path(x, n, ...) else plot_final_weights(x, n, ...)
