@@ -150,6 +150,6 @@ fail_not_kept <- function(what) {
 with_terms <- function(model, terms) {
   if (is.null(model$basis$input)) return(model)
   model$basis$input$terms <- terms
-  if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
-  model
+  if (!is.null(model$basis$seal)) model$basis <- seal(model$basis)
+  if (is.null(model$seal)) model else seal(model)
 }

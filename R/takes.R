@@ -67,7 +67,8 @@
 #'   unless the threshold ended the basis;
 #' * `rotation`: for `"kpca"` a list with the `center` and the `vectors` that turn coordinates
 #'   into principal directions, else NULL;
-#' * `method` (of the basis), `select`, `variant`, `n`.
+#' * `method` (of the basis), `select`, `variant`, `n`; `seal`: by which a model that was changed
+#'   after the fit is refused.
 #' @references Xu, Shen, Ping and Zhao (2011), TAKES: a fast method to select features in the
 #'   kernel space, CIKM 2011.
 #'
@@ -102,12 +103,11 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
     center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
   )
   control$limit_name <- "basis_size"
-  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel))
+  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel), respond = check_classes)
   stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
-  stage$y <- check_classes(stage$y)
   chosen <- weigh_directions(stage$z, stage$y, select, variant, control)
   fit <- new_takes(stage, chosen, method, select, variant)
-  settle_size(fit, size, control)
+  seal(settle_size(fit, size, control))
 }
 
 #' @rdname kernel_takes
@@ -308,6 +308,7 @@ nested_errors <- function(fit, scores, y, control) {
 
 # A model may come from a file: nothing inconsistent may reach the arithmetic.
 validate_takes <- function(fit, arg = "object") {
+  check_seal(fit, arg)
   validate_basis(fit$basis, arg)
   L <- length(fit$basis$index)
   turn <- fit$rotation
@@ -391,7 +392,7 @@ nearest_class <- function(fit, scores, threads) {
 head.kernel_takes <- function(x, n = 6L, ...) {
   check_dots(...)
   validate_takes(x, "x")
-  keep_directions(x, check_whole(n, "n", min = 1))
+  seal(keep_directions(x, check_whole(n, "n", min = 1)))
 }
 
 #' @export
@@ -435,12 +436,14 @@ takes_error_words <- function(fit) {
   )
 }
 
-# The last error of the path that the directions kept have reached.
+# What the plot of the weights shows.
 takes_finding <- function(fit) {
-  at <- if (fit$size) match(fit$directions[fit$size], fit$path$direction) else nrow(fit$path)
-  loo <- fit$path$loo[at]
-  if (length(loo) && !is.na(loo)) sprintf("1-NN errs on %.3g %% (leave one out)", 100 * loo)
-  else sprintf("their vote errs on %.3g %%", 100 * fit$path$error[at])
+  of <- paste(length(fit$weights), "directions")
+  kept <- match(fit$directions, fit$path$direction)
+  loo <- fit$path$loo[kept]
+  if (length(loo)) return(sprintf("%d of %s kept: 1-NN errs on %.3g %% (leave one out)", fit$size, of, 100 * loo[fit$size]))
+  best <- which.min(fit$path$error)
+  sprintf("The vote errs least, on %.3g %%, with %d of %s", 100 * fit$path$error[best], best, of)
 }
 
 #' @export
@@ -495,9 +498,9 @@ plot_takes_weights <- function(x, ...) {
   local_par(mar = c(4.1, 4.1, 2.6, 4.1))
   draw(graphics::plot, list(
     x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
-    col = ifelse(kept, palette_classes[6L], "grey80"), ylim = c(min(path$gamma, 0), top),
+    col = ifelse(kept, palette_classes[6L], "grey80"), ylim = c(min(path$gamma, 0), 1.12 * top), # room for the legend
     xlab = "directions, in order of selection", ylab = expression("weight " * gamma),
-    main = paste0(x$size, " of ", length(x$weights), " directions kept: ", takes_finding(x))
+    main = takes_finding(x)
   ), ...)
   curves <- cbind(path$error, path$loo)
   right <- max(curves, 0.01, na.rm = TRUE)
@@ -509,8 +512,8 @@ plot_takes_weights <- function(x, ...) {
   at <- pretty(c(0, right), 5L)
   graphics::axis(4, at = at / right * top, labels = 100 * at)
   graphics::mtext("error in %", 4, line = 2.4, las = 0, cex = graphics::par("cex"))
-  graphics::legend("topright", c("vote, training rows", "1-NN, leave one out")[seq_len(ncol(curves))],
-                   col = palette_classes[c(2L, 8L)], pch = 16:17, lty = 1, bg = "white", box.col = NA, cex = 0.9, inset = 0.01)
+  graphics::legend("top", c("vote, training rows", "1-NN, leave one out")[seq_len(ncol(curves))],
+                   col = palette_classes[c(2L, 8L)], pch = 16:17, lty = 1, bty = "n", cex = 0.9, horiz = TRUE)
   invisible(path)
 }
 
@@ -531,7 +534,6 @@ plot_takes_scores <- function(x, ...) {
     yaxt = if (one) "n" else "s",
     main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)", if (one) "direction" else "two directions", 100 * error)
   ), ...)
-  if (one) graphics::axis(2, seq_along(levels(x$y)), levels(x$y))
   graphics::legend("topright", levels(x$y), col = colours, pch = (seq_along(levels(x$y)) - 1L) %% 14L + 1L,
                    bg = "white", box.col = NA, cex = 0.9, inset = 0.01)
   invisible(points)

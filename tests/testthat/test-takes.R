@@ -176,6 +176,7 @@ test_that("without selection 1-NN in an RBF space is plain 1-NN", {
   fit$weights[] <- 1
   fit$directions <- seq_along(fit$weights)
   fit$scores <- directions_of(fit, x[odd[odd < 149], ])
+  fit <- seal(fit)
   rest <- x[-odd[odd < 149], ]
   # the residual outside the basis is the same for all training rows, so it decides nothing
   expect_identical(predict(fit, rest), reference_nearest(x[odd[odd < 149], ], y[odd[odd < 149]], rest))
@@ -239,7 +240,7 @@ test_that("all routes give the same model", {
   fit <- kernel_takes(iris_matrix(), iris$Species)
   frame <- kernel_takes(iris[1:4], iris$Species)
   formula <- kernel_takes(Species ~ ., iris)
-  same <- setdiff(names(fit), "basis")
+  same <- setdiff(names(fit), c("basis", "seal"))
   expect_identical(frame[same], fit[same])
   expect_identical(formula[same], fit[same])
   expect_identical(predict(formula, iris), predict(fit, iris_matrix()))
@@ -376,6 +377,7 @@ test_that("a tampered model is refused", {
     broken <- fit
     broken[names(tamper)[i]] <- tamper[i]
     expect_error(predict(broken, iris_matrix()), class = "kernelect_error_model")
+    expect_error(predict(seal(broken), iris_matrix()), class = "kernelect_error_model")
   }
 })
 
