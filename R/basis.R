@@ -51,8 +51,10 @@
 #' * `center_index`: rows that stand for the centre, or NULL;
 #' * `method`, `n` (training rows), `scaling` (column means and sds, or NULL);
 #' * `cholesky` (size x size), `center_vectors`, `shift`, `input`, `updates`: what `predict()`
-#'   and the models need, and the number of block updates; `seal`: by which a model that was
-#'   changed after it was fitted is refused.
+#'   and the models need, and the number of block updates.
+#'
+#' A model that was changed after it was fitted is refused by every method: its attribute `seal`
+#' shows it.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
 #'   Neurocomputing 55.
 #'

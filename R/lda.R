@@ -143,7 +143,7 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
     model$fitted.values <- guess
     model$observed <- parts$y
   }
-  model
+  seal(model)
 }
 
 # Posterior probabilities of Gaussian classes with one covariance. A within-class variance below
@@ -170,7 +170,8 @@ gaussian_posterior <- function(scores, means, within, prior) {
 
 # ---- prediction ------------------------------------------------------------------------------
 
-validate_lda <- function(object) {
+validate_lda <- function(object, arg = "object") {
+  check_seal(object, arg)
   validate_basis(object$basis)
   L <- length(object$basis$index)
   p <- length(object$values)
@@ -178,7 +179,7 @@ validate_lda <- function(object) {
   good <- is_levels(object$levels) && p >= 1L && p < k && is_numbers(object$values, p) &&
     is_matrix_of(object$scaling, L, p) && is_matrix_of(object$means, k, L) && is_numbers(object$center, L) &&
     is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) && is_number(object$n)
-  if (!isTRUE(good)) fail_damaged("object")
+  if (!isTRUE(good)) fail_damaged(arg)
   object
 }
 
@@ -216,6 +217,7 @@ predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "
 
 #' @export
 print.kernel_lda <- function(x, ...) {
+  validate_lda(x, "x")
   cat("<kernel_lda> ", length(x$levels), " classes, ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
   cat("kernel:  ", kernel_words(x$basis), "\n", sep = "")
   shown <- utils::head(x$values, 6L)
@@ -266,7 +268,7 @@ nobs.kernel_lda <- function(object, ...) object$n
 #' @family models
 #' @export
 plot.kernel_lda <- function(x, axes = 1:2, ...) {
-  validate_lda(x)
+  validate_lda(x, "x")
   if (is.null(x$scores)) fail_not_kept("scores")
   if (length(x$values) == 1L) return(plot_one_axis(x, ...))
   axes <- check_components(axes, length(x$values))

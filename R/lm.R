@@ -121,14 +121,14 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
   classes <- response$classes
   guess <- if (!is.null(classes)) classes_of(fitted, levels(classes))
   shape <- function(m) if (response$vector) drop_column(m) else m
-  structure(class = "kernel_lm", list(
+  seal(structure(class = "kernel_lm", list(
     coefficients = shape(coefficients),
     fitted.values = if (keep) shape(fitted), residuals = if (keep) shape(response$matrix - fitted),
     basis = head(parts$basis, size), loo = data.frame(size = seq_along(fit$error), error = fit$error),
     levels = levels(classes), ridge = ridge, n = nrow(fitted),
     error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
     confusion = if (!is.null(classes)) table(class = classes, fitted = guess)
-  ))
+  )))
 }
 
 # Q c + mean with the first `size` columns of Q; zeros in c spare a copy of them.
@@ -148,12 +148,13 @@ drop_column <- function(m) {
 
 # ---- prediction ------------------------------------------------------------------------------
 
-validate_lm <- function(object) {
+validate_lm <- function(object, arg = "object") {
+  check_seal(object, arg)
   validate_basis(object$basis)
   a <- as.matrix(object$coefficients)
   good <- is_matrix_of(a, length(object$basis$index) + 1L, ncol(a)) && is_number(object$n) &&
     (is.null(object$levels) || (is_levels(object$levels) && length(object$levels) == ncol(a)))
-  if (!isTRUE(good)) fail_damaged("object")
+  if (!isTRUE(good)) fail_damaged(arg)
   object
 }
 
@@ -202,6 +203,7 @@ predicted_classes <- function(values, levels) {
 
 #' @export
 print.kernel_lm <- function(x, ...) {
+  validate_lm(x, "x")
   what <- if (is.null(x$levels)) "regression" else paste("classification,", length(x$levels), "classes")
   cat("<kernel_lm> ", what, ": ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
   cat("kernel:  ", kernel_words(x$basis), if (x$ridge > 0) paste0(", ridge ", format(x$ridge, digits = 3)), "\n", sep = "")
@@ -262,7 +264,7 @@ nobs.kernel_lm <- function(object, ...) object$n
 #' @family models
 #' @export
 plot.kernel_lm <- function(x, type = c("fit", "loo"), ...) {
-  validate_lm(x)
+  validate_lm(x, "x")
   if (check_choice(type, "type", c("fit", "loo")) == "loo") return(plot_loo(x, ...))
   if (!is.null(x$confusion)) {
     return(plot_confusion(x$confusion, sprintf("%.1f %% of the training rows are misclassified", 100 * x$error), ...))

@@ -83,6 +83,9 @@ response_matrix <- function(y) {
   storage.mode(values) <- "double"
   if (!ncol(values)) abort("argument", "`y` has no columns.")
   check_finite_columns(values, "y")
+  if (largest_absolute(values) > 1e150) {
+    abort("not_finite", "`y` is too large: squared errors overflow. Divide it by a constant.")
+  }
   constant <- apply(values, 2L, function(v) all(v == v[1L]))
   if (any(constant)) {
     abort("response", if (is.matrix(y)) paste0("Column ", which(constant)[1L], " of `y`") else "`y`",
@@ -150,6 +153,6 @@ fail_not_kept <- function(what) {
 with_terms <- function(model, terms) {
   if (is.null(model$basis$input)) return(model)
   model$basis$input$terms <- terms
-  if (!is.null(model$basis$seal)) model$basis <- seal(model$basis)
-  if (is.null(model$seal)) model else seal(model)
+  if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
+  seal(model)
 }

@@ -60,6 +60,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
                                scale = TRUE, keep = NULL, ..., na_action = c("fail", "omit"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
+  check_given("x")
   center <- check_flag(center, "center")
   if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
   control <- model_control(basis, size, tol, threshold = threshold, first = first, threads = threads, verbose = verbose)
@@ -122,10 +123,10 @@ new_pca <- function(values, total, loadings, offset, scores, basis, rows, center
   labels <- paste0("KPC", seq_along(values))
   colnames(loadings) <- labels
   if (!is.null(scores)) dimnames(scores) <- list(rows, labels)
-  structure(class = "kernel_pca", list(
+  seal(structure(class = "kernel_pca", list(
     values = values, sdev = sqrt(values / (n - 1)), scores = scores, loadings = loadings, basis = basis,
     offset = stats::setNames(offset, labels), total = total, center = center, n = n, ncomp = length(values)
-  ))
+  )))
 }
 
 # ---- on all rows --------------------------------------------------------------------------
@@ -219,22 +220,23 @@ orthonormal_columns <- function(block) {
 
 # ---- methods ------------------------------------------------------------------------------
 
-validate_pca <- function(object) {
+validate_pca <- function(object, arg = "object") {
+  check_seal(object, arg)
   p <- length(object$values)
   L <- length(object$basis$index)
   good <- is.list(object) && p > 0L && is_numbers(object$values, p) && is_matrix_of(object$loadings, L, p) &&
     is_numbers(object$offset, p) && is_number(object$n) && is.list(object$basis)
-  if (!isTRUE(good)) fail_damaged("object")
-  if (inherits(object$basis, "kernel_basis")) validate_basis(object$basis) else validate_rows(object$basis)
+  if (!isTRUE(good)) fail_damaged(arg)
+  if (inherits(object$basis, "kernel_basis")) validate_basis(object$basis) else validate_rows(object$basis, arg)
   object
 }
 
 # All rows in place of a basis, as full kernel PCA keeps them.
-validate_rows <- function(rows) {
+validate_rows <- function(rows, arg) {
   width <- rows$input$width
   good <- is.list(rows$input) && is_number(width) && is_matrix_of(rows$vectors, length(rows$index), width) &&
     valid_scaling(rows$scaling, width) && valid_input(rows$input)
-  if (!isTRUE(good)) fail_damaged("object")
+  if (!isTRUE(good)) fail_damaged(arg)
   check_kernel(rows$kernel)
 }
 
@@ -264,6 +266,7 @@ predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.t
 
 #' @export
 print.kernel_pca <- function(x, ...) {
+  validate_pca(x, "x")
   cat("<kernel_pca> ", x$ncomp, " component", if (x$ncomp > 1L) "s", " of ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
   cat("kernel:  ", kernel_words(x$basis), if (!x$center) ", not centred", "\n", sep = "")
   shown <- seq_len(min(6L, x$ncomp))
@@ -322,7 +325,7 @@ nobs.kernel_pca <- function(object, ...) object$n
 #' @family models
 #' @export
 plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("scores", "variance"), ...) {
-  validate_pca(x)
+  validate_pca(x, "x")
   if (check_choice(type, "type", c("scores", "variance")) == "variance") return(plot_variance(x, ...))
   if (is.null(x$scores)) fail_not_kept("scores")
   if (x$ncomp == 1L) components <- c(1L, 1L)

@@ -2,6 +2,7 @@
 
 #' @export
 print.kernel_rank <- function(x, ...) {
+  check_seal(x, "x")
   cat(rank_headline(x), "\n", sep = "")
   top <- utils::head(x$ranking, 10L)
   cat(rank_lines(x, top), sep = "\n")
@@ -47,6 +48,8 @@ rank_lines <- function(x, columns) {
 
 #' @export
 summary.kernel_rank <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)
   best <- object$ranking
   table <- data.frame(
     rank = seq_along(best), column = best, name = names(object$score)[best],
@@ -92,6 +95,7 @@ print.summary.kernel_rank <- function(x, ...) {
 #' @export
 predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
   check_dots(...)
+  check_seal(object)
   n <- check_whole(n, "n", min = 1)
   if (missing(newdata)) {
     abort("argument", "`newdata` is missing: the table whose best columns are wanted.")
@@ -125,6 +129,7 @@ nobs.kernel_rank <- function(object, ...) object$nobs
 #' @family feature ranking
 #' @export
 plot.kernel_rank <- function(x, type = NULL, n = 25, ...) {
+  check_seal(x, "x")
   type <- if (is.null(type)) {
     if (is.null(x$frequency)) "score" else "frequency"
   } else {

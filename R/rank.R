@@ -134,7 +134,7 @@ kernel_rank.formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data)
   fit <- kernel_rank.default(parts$x, parts$y, ...)
   fit$input$terms <- parts$terms
-  fit
+  seal(fit)
 }
 
 # ---- kernels a method can use --------------------------------------------------------
@@ -247,7 +247,7 @@ new_kernel_rank <- function(fit, data, control, n) {
     kernel <- control$kernel
     kernel$weights <- stats::setNames(fit$weights, data$input$columns)
   }
-  structure(
+  seal(structure(
     list(
       score = named(fit$score), ranking = fit$ranking, weights = named(fit$weights),
       kernel = kernel, value = fit$value, path = fit$path, converged = fit$converged,
@@ -255,7 +255,7 @@ new_kernel_rank <- function(fit, data, control, n) {
       classes = levels(data$y), scaling = data$scaling, input = data$input
     ),
     class = "kernel_rank"
-  )
+  ))
 }
 
 # ---- randomness, drawn up front so that parallel and serial runs agree ------------------

@@ -1,18 +1,17 @@
-# A model may come from a file, or from a script that changed it. Its seal, a number per field,
-# shows any edit, so that a changed model is refused rather than answering something else.
-# `fitted.values` and `residuals`, which nothing is computed from, may be dropped freely.
+# A model may come from a file, or from a script that changed it. Its seal, an attribute with a
+# number per field, shows any edit, so that a changed model is refused rather than answering
+# something else. Fields that no prediction needs may be dropped, and others added.
 
 seal <- function(model) {
-  sealed <- setdiff(names(model), c("seal", "fitted.values", "residuals"))
-  model$seal <- c(fingerprint(model, sealed), fingerprint(list(class = class(model)), "class"))
+  attr(model, "seal") <- c(fingerprint(model, names(model)), fingerprint(list(class = class(model)), "class"))
   model
 }
 
 check_seal <- function(model, arg = "object") {
-  given <- if (is.list(model)) unclass(model)[["seal"]]
-  fields <- names(given)
-  good <- is.double(given) && length(given) > 1L && !is.null(fields) &&
-    all(abs(fingerprint(c(unclass(model), list(class = class(model))), fields) - given) <= 1e-9)
+  given <- if (is.list(model)) attr(model, "seal", exact = TRUE)
+  fields <- setdiff(names(given), setdiff(c("fitted.values", "residuals"), names(model)))
+  good <- is.double(given) && length(fields) > 1L &&
+    all(abs(fingerprint(c(unclass(model), list(class = class(model))), fields) - given[fields]) <= 1e-9)
   if (!isTRUE(good)) fail_damaged(arg)
   model
 }

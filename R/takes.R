@@ -413,6 +413,7 @@ NULL
 
 #' @export
 print.kernel_takes <- function(x, ...) {
+  validate_takes(x, "x")
   d <- length(x$weights)
   cat("<kernel_takes> ", x$size, " of ", d, " directions kept, ", x$n, " rows, ", nlevels(x$y), " classes\n", sep = "")
   cat("kernel:     ", if (is.null(x$basis$kernel)) "given Gram matrix" else kernel_label(x$basis$kernel), "\n", sep = "")
@@ -449,6 +450,7 @@ takes_finding <- function(fit) {
 #' @export
 summary.kernel_takes <- function(object, ...) {
   check_dots(...)
+  validate_takes(object)
   path <- object$path[object$path$gamma > 0, ]
   at <- unique(round(exp(seq(0, log(max(nrow(path), 1L)), length.out = 8))))
   structure(class = "summary.kernel_takes", list(

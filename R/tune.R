@@ -70,10 +70,10 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
     refit <- function(...) suppress_omission(fit$whole(x, y, kernel = grid$kernel[[best$kernel]], size = best$size, ...))
     if (na_action == "omit") refit(..., na_action = na_action) else refit(...)
   })
-  structure(class = "kernel_tune", list(
+  seal(structure(class = "kernel_tune", list(
     results = results, best = best, model = model, kernels = grid$kernel, folds = folds, seed = seed,
     measure = if (is.null(response$classes)) "mean squared error" else "error rate", n = data$n
-  ))
+  )))
 }
 
 #' @rdname kernel_tune
@@ -82,7 +82,7 @@ kernel_tune.formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data)
   tuned <- kernel_tune.default(parts$x, parts$y, ...)
   tuned$model <- with_terms(tuned$model, parts$terms)
-  tuned
+  seal(tuned)
 }
 
 # ---- grid and folds ----------------------------------------------------------------------------
@@ -186,9 +186,17 @@ sized_fit <- function(fit, ...) {
     return(list(path = nested, whole = whole))
   }
   path <- function(train, newx, kernel, sizes, ...) {
-    lapply(sizes, function(size) stats::predict(fit(train$x, train$y, kernel = kernel, size = size, ...), newx))
+    lapply(sizes, function(size) predict_by(fit, newx, train$x, train$y, kernel = kernel, size = size, ...))
   }
   list(path = path, whole = fit)
+}
+
+# A user's `fit` is not taken on trust.
+predict_by <- function(fit, newx, ...) {
+  tryCatch(stats::predict(fit(...), newx), error = function(e) {
+    if (inherits(e, "kernelect_error")) stop(e)
+    abort("argument", "`fit` must be a function that fits a model which `predict()` knows; it failed with: ", conditionMessage(e))
+  })
 }
 
 # One factorisation of the training rows, with the largest size.
@@ -264,11 +272,12 @@ best_candidate <- function(results) {
 
 # ---- methods -------------------------------------------------------------------------------------
 
-validate_tune <- function(object) {
+validate_tune <- function(object, arg = "object") {
+  check_seal(object, arg)
   good <- is.list(object) && is.data.frame(object$results) && nrow(object$results) > 0L &&
     all(c("kernel", "size", "error", "se") %in% names(object$results)) && is.data.frame(object$best) &&
     nrow(object$best) == 1L && !is.null(object$model)
-  if (!isTRUE(good)) fail_damaged("object")
+  if (!isTRUE(good)) fail_damaged(arg)
   object
 }
 
@@ -279,6 +288,7 @@ predict.kernel_tune <- function(object, newdata, ...) {
 
 #' @export
 print.kernel_tune <- function(x, ...) {
+  validate_tune(x, "x")
   cat("<kernel_tune> ", nrow(x$results), " candidates, ", x$folds, " folds of ", x$n, " rows\n", sep = "")
   cat("best:    ", x$best$kernel, ", size ", x$best$size, "\n", sep = "")
   cat(x$measure, ": ", format(x$best$error, digits = 4), " (standard error ", format(x$best$se, digits = 2), ")\n", sep = "")
@@ -321,7 +331,7 @@ nobs.kernel_tune <- function(object, ...) object$n
 #' @family models
 #' @export
 plot.kernel_tune <- function(x, ...) {
-  validate_tune(x)
+  validate_tune(x, "x")
   results <- x$results
   labels <- unique(results$kernel)
   colours <- class_colours(length(labels))

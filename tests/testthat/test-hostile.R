@@ -136,14 +136,10 @@ tell_error <- function(e) {
 use <- function(model, x) {
   tried <- attempt(predict(model, x))
   if (!is.null(tried$error)) return(paste("predict", tell(tried)))
-  missing <- rowSums(is.na(as.matrix(as.data.frame(x)))) > 0
-  bad <- if (is.numeric(tried$value)) {
-    rows <- if (is.matrix(tried$value)) rowSums(!is.finite(tried$value)) > 0 else !is.finite(tried$value)
-    length(rows) == length(missing) && any(rows & !missing)
-  } else {
-    anyNA(tried$value[!missing])
-  }
-  paste0(in_words(tried$value), if (isTRUE(bad)) " NOT FINITE")
+  whole <- if (is.data.frame(x)) stats::complete.cases(x) else rowSums(is.na(unclass(x))) == 0
+  rows <- as.matrix(as.data.frame(unclass(tried$value)))
+  bad <- if (is.numeric(rows)) !is.finite(rows) else is.na(rows)
+  paste0(in_words(tried$value), if (nrow(rows) == length(whole) && any(bad[whole, ])) " NOT FINITE")
 }
 
 run_fit <- function(entry, x, y, ...) {

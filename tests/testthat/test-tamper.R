@@ -34,7 +34,7 @@ test_that("a model survives every way of saving it, and new fields", {
 
 test_that("a file without a seal is no model", {
   model <- kernel_basis(iris[1:4], size = 3)
-  model$seal <- NULL
+  attr(model, "seal") <- NULL
   expect_error(predict(model, iris), class = "kernelect_error_model")
   expect_error(predict(structure(1:3, class = "kernel_basis"), iris), class = "kernelect_error_model")
 })
