@@ -2,8 +2,9 @@
 # on a chosen BLAS with one thread; all are set up first, run once to warm up, and then take
 # turns, so that a slow spell of the machine falls on everybody. Time is taken inside the
 # process. A process answers "run" with: seconds, peak memory of the run beyond what was
-# resident before it (bytes), and a number computed from the result, by which the
-# contestants are seen to have done the same work.
+# resident before it (bytes), a number computed from the result, by which the contestants are
+# seen to have done the same work, and seconds of processor time, which a busy machine
+# disturbs less.
 
 # A contestant: `setup` and `job` are code in `lang` ("R" or "python"), where the data are
 # known by their names and `value` turns the job's `result` into the number compared (NaN:
@@ -113,11 +114,13 @@ tabulate_runs <- function(name, contestants, players, runs) {
     seconds = signif(seconds, 4),
     fastest = signif(column(1, min), 4),
     ratio = round(seconds / seconds[1], 2),
+    cpu = signif(column(4, min), 4),
+    cpu_ratio = round(column(4, min) / column(4, min)[1], 2),
     memory_mb = round(column(2, max) / 2^20, 1),
     value = signif(column(3, median), 12),
     state = vapply(players, `[[`, "", "state"),
     date = format(Sys.Date()),
-    cpu = cpu_model(),
+    processor = cpu_model(),
     row.names = NULL
   )
 }
@@ -133,9 +136,9 @@ save_results <- function(results, name) {
 }
 
 show_results <- function(results) {
-  cat("\n", results$bench[1], " (", results$cpu[1], ")\n", sep = "")
+  cat("\n", results$bench[1], " (", results$processor[1], ")\n", sep = "")
   ran <- results$state == "ready"
-  print(results[ran, c("contestant", "blas", "seconds", "ratio", "memory_mb", "value")],
+  print(results[ran, c("contestant", "blas", "seconds", "ratio", "cpu", "cpu_ratio", "memory_mb", "value")],
     row.names = FALSE
   )
   for (i in which(!ran)) cat(results$contestant[i], ": ", results$state[i], "\n", sep = "")

@@ -23,6 +23,8 @@ reset_peak <- function() {
   resident("VmRSS")
 }
 
+processor <- function() sum(proc.time()[c("user.self", "sys.self")])
+
 answer <- function(...) {
   cat(..., "\n", sep = "")
   flush(stdout())
@@ -47,13 +49,15 @@ answer(state)
 questions <- file("stdin", "r")
 while (state == "ready" && length(readLines(questions, 1))) {
   before <- reset_peak()
+  spent <- processor()
   begin <- Sys.time()
   result <- eval(job, globalenv())
   seconds <- as.numeric(Sys.time() - begin, units = "secs")
+  spent <- processor() - spent
   peak <- resident("VmHWM")
   number <- eval(value, globalenv())
   # Tidy up before answering: the next contestant is to have the machine to itself.
   result <- NULL
   invisible(gc())
-  answer(paste(seconds, peak - before, format(number, digits = 15)))
+  answer(paste(seconds, peak - before, format(number, digits = 15), spent))
 }

@@ -150,21 +150,43 @@ static void kernel_columns(const ke_source *s, size_t i0, size_t m, double *out,
   (void)env;
 }
 
-/* Take one new column off the residuals of rows i0 .. i0 + m and add to its totals. */
+static inline void lower_one(double *residual, double entry, double weight, double inverse,
+                             ke_pick *p)
+{
+  const double rest = *residual - entry * entry, kept = rest > 0.0 ? rest : 0.0;
+  *residual = kept;
+  p->lowest = rest < p->lowest ? rest : p->lowest;
+  p->trace += kept;
+  p->scaled += kept * inverse;
+  p->norm += sqrt(kept);
+  p->best = kept * weight > p->best ? kept * weight : p->best;
+}
+
+static void add_totals(ke_pick *p, const ke_pick *part)
+{
+  p->lowest = part->lowest < p->lowest ? part->lowest : p->lowest;
+  p->trace += part->trace;
+  p->scaled += part->scaled;
+  p->norm += part->norm;
+  p->best = part->best > p->best ? part->best : p->best;
+}
+
+/* Take one new column off the residuals of rows i0 .. i0 + m and add to its totals: in two lanes,
+ * so that one addition need not wait for another. */
 static void lower_residuals(ke_basis *b, size_t i0, size_t m, const double *column, ke_pick *p)
 {
   double *r = b->residual + i0;
   const double *w = b->weight + i0, *inverse = b->inverse + i0;
-  for (size_t i = 0; i < m; i++) {
-    double rest = r[i] - column[i] * column[i];
-    p->lowest = rest < p->lowest ? rest : p->lowest;
-    rest = rest > 0.0 ? rest : 0.0;
-    r[i] = rest;
-    p->trace += rest;
-    p->scaled += rest * inverse[i];
-    p->norm += sqrt(rest);
-    p->best = rest * w[i] > p->best ? rest * w[i] : p->best;
+  ke_pick even = {0}, odd = {0};
+  size_t i = 0;
+  for (; i + 2 <= m; i += 2) {
+    lower_one(r + i, column[i], w[i], inverse[i], &even);
+    lower_one(r + i + 1, column[i + 1], w[i + 1], inverse[i + 1], &odd);
   }
+  if (i < m)
+    lower_one(r + i, column[i], w[i], inverse[i], &even);
+  add_totals(p, &even);
+  add_totals(p, &odd);
 }
 
 static void add_squares(const double *column, size_t m, double *explained)

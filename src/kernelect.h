@@ -196,7 +196,7 @@ double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *s
 #define KE_MAGNIFIED 8     /* units of rounding, magnified, below which a residual is noise */
 #define KE_NEGATIVE 1e-8   /* below minus this share of the largest diagonal: indefinite */
 #define KE_BLOCK 128       /* most picks between two updates of all rows */
-#define KE_CANDIDATES_MAX 1024
+#define KE_CANDIDATES_MAX 256
 #define KE_PROPOSALS 64    /* rows that random pivoting draws at a time */
 #define KE_CHUNK 4800      /* rows brought up to date at a time, a multiple of KE_TILE */
 
