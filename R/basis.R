@@ -133,12 +133,14 @@ engine_rule <- function(control, n) {
     method = match(control$method, basis_methods) - 1, limit = limit, tol = control$tol,
     threshold = if (control$method == "kobl") threshold_values(control$threshold, limit, n),
     first = if (control$first < n) evenly_spaced(n, control$first),
-    neighbours = control$neighbours, candidates = candidates_option(), verbose = control$verbose
+    neighbours = control$neighbours, verbose = control$verbose,
+    candidates = engine_option("candidates"), columns = engine_option("columns")
   )
 }
 
-# How many rows the engine pivots among: of no influence on the result, so only tests set it.
-candidates_option <- function() as.double(getOption("kernelect.candidates", 0))
+# How many rows the engine pivots among, and how many columns it has room for at first: of no
+# influence on the result, so only tests set them. 0: the engine decides.
+engine_option <- function(name) as.double(getOption(paste0("kernelect.", name), 0))
 
 # threshold(dim / n) for dim = 0 ... limit.
 threshold_values <- function(threshold, limit, n) {
@@ -200,12 +202,9 @@ basis_from_gram <- function(K, control, keep = FALSE) {
 run_engine <- function(source, control, n, keep) {
   rule <- engine_rule(control, n)
   fit <- .Call(ffi_basis, source, rule, keep, control$threads)
-  if (is.integer(fit)) fail_engine(fit)
-  if (!length(fit$index)) {
-    abort("data", "No row spans anything: every row has length zero in the kernel space",
-          if (control$neighbours) " once centred", ". Check the data for identical rows.")
-  }
-  if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method)
+  if (is.integer(fit)) fail_engine(fit, source)
+  if (!length(fit$index)) fail_empty(source, control)
+  if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method, source)
   fit$stop <- c("rank", "tol", "threshold", "size")[fit$stop]
   if (is.null(control$size) && rule$limit < n && fit$stop == "size") {
     name <- if (is.null(control$limit_name)) "size" else control$limit_name
@@ -214,27 +213,33 @@ run_engine <- function(source, control, n, keep) {
   fit
 }
 
-# Rows taken in order may be so close to dependent that rounding alone does this.
-warn_negative <- function(lowest, method) {
-  share <- paste0(" (residual ", format(lowest, digits = 3), " of the largest diagonal): results are approximate. ")
-  if (method == "kgs") {
-    warn("indefinite", "Rows taken in order depend on each other too closely, or the kernel is not positive ",
-         "semi-definite on these data", share, "Use `method = \"cholesky\"`, which tells the two apart.")
-  } else {
-    warn("indefinite", "The kernel is not positive semi-definite on these data", share, psd_remedy)
-  }
+fail_empty <- function(source, control) {
+  if (any(source$K != 0)) fail_engine(2L, source)
+  abort("data", "No row spans anything: every row has length zero in the kernel space",
+        if (control$neighbours) " once centred", ". Check the data for identical rows.")
 }
 
-psd_remedy <- paste(
-  "Use a positive semi-definite kernel such as `rbf_kernel()`;",
-  "for `spline_kernel()` shift the data to start at 0 (`scale = FALSE`)."
-)
+fail_engine <- function(status, source) {
+  if (status != 2L) fail_overflow()
+  abort("indefinite", if (is.null(source$K)) "The kernel has negative values k(x, x): it" else "`K`",
+        " is not positive semi-definite", if (is.null(source$K)) " on these data", ". ", psd_remedy(source))
+}
 
-fail_engine <- function(status) {
-  if (status == 2L) {
-    abort("indefinite", "The kernel has negative values k(x, x): it is not positive semi-definite on these data. ", psd_remedy)
-  }
-  fail_overflow()
+# Rows taken in order may be so close to dependent that rounding alone does this.
+warn_negative <- function(lowest, method, source) {
+  what <- if (is.null(source$K)) "the kernel is not positive semi-definite on these data" else "`K` is not positive semi-definite"
+  if (method == "kgs") what <- paste0("rows taken in order depend on each other too closely, or ", what)
+  warn("indefinite", toupper(substr(what, 1L, 1L)), substring(what, 2L),
+       " (residual ", format(lowest, digits = 3), " of the largest diagonal): results are approximate. ",
+       if (method == "kgs") "Use `method = \"cholesky\"`, which tells the two apart." else psd_remedy(source))
+}
+
+psd_remedy <- function(source) {
+  if (!is.null(source$K)) return("Check how it was made; a constant added to its diagonal can make up for little.")
+  paste(
+    "Use a positive semi-definite kernel such as `rbf_kernel()`;",
+    "for `spline_kernel()` shift the data to start at 0 (`scale = FALSE`)."
+  )
 }
 
 new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vectors = NULL,
@@ -439,7 +444,8 @@ summary.kernel_basis <- function(object, ...) {
 #' @export
 print.summary.kernel_basis <- function(x, ...) {
   print(x$basis)
-  cat("pivots span a factor of ", format(x$condition, digits = 3), "; ", x$basis$updates, " block updates\n", sep = "")
+  cat("pivots span a factor of ", format(x$condition, digits = 3), "; ",
+      x$basis$updates, " block update", if (x$basis$updates != 1L) "s", "\n", sep = "")
   print(x$path, row.names = FALSE, digits = 4)
   invisible(x)
 }
@@ -463,9 +469,8 @@ plot.kernel_basis <- function(x, log = "", ...) {
   L <- nrow(path)
   local_par(mar = c(4.1, 4.1, 2.6, if (log == "y") 1.1 else 4.1))
   if (log == "y") {
-    positive <- path[path$trace > 0, ]
-    draw(graphics::plot, list(
-      x = positive$size, y = positive$trace, log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
+    draw(graphics::plot, list( # nothing left is drawn at the rounding of 1
+      x = path$size, y = pmax(path$trace, .Machine$double.eps), log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
       xlab = "rows picked", ylab = "residual trace / trace",
       main = sprintf("%d rows leave %.2g of the trace", L, path$trace[L])
     ), ...)

@@ -186,7 +186,7 @@ check_kernel <- function(kernel) {
       `function` = is.function(kernel$f),
       linear = , spline = TRUE, FALSE
     )
-  factor <- kernel[["factor"]]
+  factor <- if (is.list(kernel)) kernel[["factor"]]
   if (!isTRUE(good) || !(is.null(factor) || (number(factor) && factor > 0))) {
     abort("argument", "`kernel` is damaged: its type or parameters are not those of a kernel. ",
           "Make it anew, for example with `rbf_kernel()`.")

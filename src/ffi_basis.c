@@ -151,10 +151,11 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /* Columns to start with: all that may come, but not more than a quarter gigabyte unasked. */
-static size_t first_capacity(const ke_basis *b)
+static size_t first_capacity(const ke_basis *b, SEXP rule)
 {
-  const size_t modest = ((size_t)1 << 25) / b->n;
-  return smaller(b->limit, modest > 2 * KE_BLOCK ? modest : 2 * KE_BLOCK);
+  const double asked = number(rule, "columns");
+  const size_t modest = ((size_t)1 << 25) / b->n, few = 2 * KE_BLOCK;
+  return smaller(b->limit, asked > 0 ? (size_t)asked : modest > few ? modest : few);
 }
 
 static size_t candidates_for(size_t n, SEXP rule)
@@ -282,7 +283,7 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
   if (status != KE_OK)
     return status;
   choose_first(b, rule, env);
-  lend_columns(b, first_capacity(b), box);
+  lend_columns(b, first_capacity(b, rule), box);
   while ((status = ke_basis_run(b, env)) == KE_FULL)
     lend_columns(b, smaller(b->limit, 2 * b->capacity), box);
   return status;

@@ -59,3 +59,10 @@ relative_error <- function(K, reference, least = 1e-290) {
   seen <- reference > least
   max(abs(K[seen] / reference[seen] - 1))
 }
+
+# Code under an option of the session.
+with_option <- function(name, value, code) {
+  old <- options(stats::setNames(list(value), name))
+  on.exit(options(old))
+  code
+}
