@@ -86,18 +86,18 @@ static double *total_square(const ke_criterion *c, int family)
   return c->sums + FAMILIES + (size_t)family * (c->d + c->n);
 }
 
-/* Two panels of P, four columns of inner products, values and slopes, and a product. An RBF's
- * slope is its value times a constant, which waits for the totals. */
+/* Two panels of P, four columns of inner products that become values, slopes, and a product. An
+ * RBF's slope is its value times a constant, which waits for the totals. */
 typedef struct {
   double *panel[FAMILIES]; /* KE_STRIP x block */
   double *inner;           /* KE_STRIP x KE_PANEL */
-  double *value, *slope;   /* KE_STRIP */
+  double *slope;           /* KE_STRIP */
   double *product;         /* KE_STRIP x across_rows */
 } strip_buffer;
 
 static size_t buffer_size(const ke_criterion *c)
 {
-  return KE_STRIP * (FAMILIES * c->block + KE_PANEL + 2 + across_rows(c));
+  return KE_STRIP * (FAMILIES * c->block + KE_PANEL + 1 + across_rows(c));
 }
 
 static strip_buffer buffer_at(const ke_criterion *c, double *p)
@@ -106,9 +106,8 @@ static strip_buffer buffer_at(const ke_criterion *c, double *p)
   for (int f = 0; f < FAMILIES; f++, p += KE_STRIP * c->block)
     b.panel[f] = p;
   b.inner = p;
-  b.value = p + KE_STRIP * KE_PANEL;
-  b.slope = c->kernel.type == KE_RBF ? b.value : b.value + KE_STRIP;
-  b.product = b.value + 2 * KE_STRIP;
+  b.slope = p + KE_STRIP * KE_PANEL;
+  b.product = b.slope + KE_STRIP;
   return b;
 }
 
@@ -237,20 +236,25 @@ static strip strip_at(const ke_criterion *c, size_t i0, size_t j0)
   return s;
 }
 
-/* Kernel values and slopes of column j of the block from its inner products. */
-static void value_and_slope(const ke_criterion *c, const strip *s, size_t j, const double *inner,
-                            const strip_buffer *b)
+/* Kernel values and slopes of column j of the block from its inner products, whose place the
+ * values take: they are turned into slopes elsewhere unless the two are proportional. */
+static const double *value_and_slope(const ke_criterion *c, const strip *s, size_t j, double *inner,
+                                     double *slope)
 {
   ke_column column = ke_column_of(&c->kernel, &c->rows, s->i0, &c->rows, s->j0 + j);
+  const int proportional = c->kernel.type == KE_RBF;
+  double before[KE_STRIP];
   column.m = s->m;
   column.top = s->top;
-  column.g = b->value;
-  memcpy(b->value, inner, s->m * sizeof(double));
+  column.g = inner;
+  if (!proportional)
+    memcpy(before, inner, s->m * sizeof(double));
   ke_finish(&column);
-  if (b->slope != b->value)
-    ke_slope(&column, inner, b->slope);
+  if (!proportional)
+    ke_slope(&column, before, slope);
   for (size_t i = s->m; i < ke_padded(s->m); i++)
-    b->value[i] = b->slope[i] = 0.0;
+    inner[i] = slope[i] = 0.0;
+  return proportional ? inner : slope;
 }
 
 static void fill_panels(const ke_criterion *c, const strip *s, const strip_buffer *b,
@@ -261,9 +265,10 @@ static void fill_panels(const ke_criterion *c, const strip *s, const strip_buffe
     if (j % KE_PANEL == 0)
       ke_inner(&c->rows, s->i0, s->m, &c->rows, s->j0 + j, smaller(KE_PANEL, s->k - j), b->inner,
                KE_STRIP);
-    value_and_slope(c, s, j, b->inner + j % KE_PANEL * KE_STRIP, b);
-    const weighing w = {b->value,
-                        b->slope,
+    double *value = b->inner + j % KE_PANEL * KE_STRIP;
+    const double *slope = value_and_slope(c, s, j, value, b->slope);
+    const weighing w = {value,
+                        slope,
                         c->table + s->i0 + (size_t)c->label[s->j0 + j] * padded,
                         s->j0 + j < s->i0 ? 1.0 : 0.5,
                         c->type == KE_ALIGNMENT,
