@@ -106,11 +106,11 @@ predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
 }
 
 #' @export
-coef.kernel_rank <- function(object, ...) object$weights
+coef.kernel_rank <- function(object, ...) check_seal(object)$weights
 
 #' @importFrom stats nobs
 #' @export
-nobs.kernel_rank <- function(object, ...) object$nobs
+nobs.kernel_rank <- function(object, ...) check_seal(object)$nobs
 
 #' Plot a ranking
 #'

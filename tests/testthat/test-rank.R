@@ -120,6 +120,17 @@ test_that("the gradient of the radius-margin bound equals differences for every 
   }
 })
 
+test_that("fusion takes the roots of the weights of kernel_fusion()", {
+  two <- droplevels(iris[51:150, ])
+  fit <- kernel_rank(two[1:4], two$Species, method = "fusion", cost = 2)
+  fusion <- kernel_fusion(two[1:4], two$Species, cost = 2, max_iter = 200)
+  expect_equal(fit$weights, sqrt(fusion$weights), tolerance = 1e-10)
+  expect_identical(fit$value, sum(fusion$active))
+  expect_identical(fit$kernel$type, "linear")
+  expect_warning(kernel_rank(two[1:4], two$Species, method = "fusion", max_iter = 2), "\"fusion\"",
+                 class = "kernelect_warning_convergence")
+})
+
 test_that("linear machines and the bound find the complementary pair of the linear toy", {
   toy <- simulate_weston(100, 1)
   for (method in c("rfe", "arom", "kfds")) {
@@ -226,7 +237,7 @@ test_that("factor columns are ranked as indicators and come back as such", {
 
 test_that("constant columns come last with score 0 and duplicated ones share their score", {
   x <- cbind(flat = 3, as.matrix(iris[1:4]), again = iris$Petal.Length)
-  for (method in setdiff(rank_methods, "fusion")) {
+  for (method in rank_methods) {
     expect_message(fit <- kernel_rank(x, iris$Species, method = method), "`flat`")
     expect_identical(fit$ranking[6], 1L)
     expect_identical(fit$score[["flat"]], 0)
@@ -244,7 +255,7 @@ test_that("more columns than rows is no obstacle", {
   x <- matrix(rnorm(20 * 50), 20)
   y <- factor(rep(1:2, 10))
   x[, 9] <- x[, 9] + 3 * (y == 2)
-  for (method in setdiff(rank_methods, "fusion")) {
+  for (method in rank_methods) {
     expect_true(9 %in% kernel_rank(x, y, method = method)$ranking[1:3], label = method)
   }
 })
@@ -331,7 +342,7 @@ test_that("bad input meets a classed error that names the argument", {
 
 test_that("one column can be ranked by every method", {
   x <- as.matrix(iris[51:150, 3, drop = FALSE])
-  for (method in setdiff(rank_methods, "fusion")) {
+  for (method in rank_methods) {
     expect_identical(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method))$ranking, 1L)
   }
 })
