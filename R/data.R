@@ -190,6 +190,12 @@ check_finite_response <- function(y) {
         " values. Remove or replace them.")
 }
 
+check_squares <- function(y) {
+  if (largest_absolute(y) > 1e150) {
+    abort("not_finite", "`y` is too large: squared errors overflow. Divide it by a constant.")
+  }
+}
+
 nonfinite_words <- function(nan, inf) {
   count <- c(`NaN` = nan, infinite = inf)
   count <- count[count > 0]

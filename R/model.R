@@ -83,9 +83,7 @@ response_matrix <- function(y) {
   storage.mode(values) <- "double"
   if (!ncol(values)) abort("argument", "`y` has no columns.")
   check_finite_columns(values, "y")
-  if (largest_absolute(values) > 1e150) {
-    abort("not_finite", "`y` is too large: squared errors overflow. Divide it by a constant.")
-  }
+  check_squares(values)
   constant <- apply(values, 2L, function(v) all(v == v[1L]))
   if (any(constant)) {
     abort("response", if (is.matrix(y)) paste0("Column ", which(constant)[1L], " of `y`") else "`y`",

@@ -1,18 +1,21 @@
 /* Fingerprints of R values, by which a model tells that nobody edited it.
  *
  * A number that any edit moves, but that writing as text (15 digits) and reading back leaves
- * within 1e-9: numbers enter as the logarithm of their weighted absolute sum, and everything
- * discrete (signs, NA, lengths, types, texts, names) as exact terms.
+ * within 1e-12 of its size: numbers enter by their logarithm, and everything discrete (signs,
+ * NA, lengths, types, texts, names) as exact terms, each with a weight of its place.
  */
 #include "ffi.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Weights in [1, 2) that differ from place to place: a swap shows. */
+#define GOLDEN 1.3819660112501051
+
 static double place(R_xlen_t i)
 {
-  const double golden = 0.6180339887498949 * (double)(i + 1);
+  const double golden = (2.0 - GOLDEN) * (double)(i + 1);
   return 1.0 + golden - floor(golden);
 }
 
@@ -26,25 +29,33 @@ static double text_print(SEXP s)
   return 1.0 + (double)(hash >> 11) * 0x1p-53;
 }
 
-static double number_print(double v, double weight, double *sum)
+/* The bits of a double, read as a whole number, are a continuous stand-in for its logarithm. */
+static double number_print(double v)
 {
-  if (isfinite(v)) {
-    *sum += fabs(v) * weight;
-    return v < 0.0 ? weight : 0.0;
-  }
-  return weight * (isnan(v) ? 3.7 : v > 0.0 ? 5.3 : 7.9);
+  if (v == 0.0 || !isfinite(v))
+    return v == 0.0 ? 0.37 : isnan(v) ? 1379.0 : v > 0.0 ? 1523.0 : 1667.0;
+  const double size = fabs(v);
+  int64_t bits;
+  memcpy(&bits, &size, sizeof bits);
+  return (double)(bits - INT64_C(0x3ff0000000000000)) * 0x1p-52 + (v < 0.0 ? 0.71 : 0.0);
 }
 
-static double numbers_print(SEXP x)
+static double doubles_print(const double *v, R_xlen_t n)
 {
-  double sum = 0.0, exact = 0.0;
-  const R_xlen_t n = XLENGTH(x);
+  double total = 0.0, weight = 1.0;
   for (R_xlen_t i = 0; i < n; i++) {
-    const int whole = TYPEOF(x) == REALSXP ? 0 : TYPEOF(x) == INTSXP ? INTEGER(x)[i] : LOGICAL(x)[i];
-    const double v = TYPEOF(x) == REALSXP ? REAL(x)[i] : whole == NA_INTEGER ? NA_REAL : whole;
-    exact += number_print(v, place(i), &sum);
+    weight += weight < GOLDEN ? 2.0 - GOLDEN : 1.0 - GOLDEN; /* as place(), only faster */
+    total += weight * number_print(v[i]);
   }
-  return exact + (sum > 0.0 && isfinite(sum) ? log(sum) : 1000.0);
+  return total;
+}
+
+static double integers_print(const int *v, R_xlen_t n)
+{
+  double total = 0.0;
+  for (R_xlen_t i = 0; i < n; i++)
+    total += place(i) * number_print(v[i] == NA_INTEGER ? NA_REAL : v[i]);
+  return total;
 }
 
 static double value_print(SEXP x);
@@ -62,9 +73,9 @@ static double body_print(SEXP x)
 {
   double total = 0.0;
   switch (TYPEOF(x)) {
-  case LGLSXP:
-  case INTSXP:
-  case REALSXP: return numbers_print(x);
+  case LGLSXP: return integers_print(LOGICAL(x), XLENGTH(x));
+  case INTSXP: return integers_print(INTEGER(x), XLENGTH(x));
+  case REALSXP: return doubles_print(REAL(x), XLENGTH(x));
   case SYMSXP: return text_print(PRINTNAME(x));
   case LISTSXP:
   case LANGSXP: return language_print(x);

@@ -111,5 +111,13 @@ example_models <- function() {
     list(quiet(if (is.null(y)) entry$formula(~ a + b + f, frame) else entry$formula(y ~ a + b + f, data.frame(frame, y = y))), frame)
   })
   names(routes) <- paste0(names(routes), rep(", formula", length(routes)))
-  c(basis, plain, routes)
+  more <- list(
+    "kernel_pca, all rows" = list(kernel_pca(data$x, basis = NULL), data$x),
+    "kernel_lm, classes" = list(quiet(kernel_lm(frame, data$class, size = 5)), frame),
+    "kernel_takes, kpca, relief" = list(quiet(kernel_takes(data$x, data$class, basis = "kpca", select = "relief")), data$x),
+    "kernel_rank, rfe, resamples" = list(quiet(kernel_rank(data$x, data$class, method = "rfe", resample = 3)), data$x),
+    "kernel_fusion, classes, kernels" = list(quiet(kernel_fusion(data$x, data$class, list(rbf_kernel(1), kernel_on(linear_kernel(), 1:2)))), data$x),
+    "kernel_fusion, Gram matrices" = list(quiet(kernel_fusion(y = data$number, kernels = list(a = K, b = K^2))), list(a = K[1:5, ], b = K[1:5, ]^2))
+  )
+  c(basis, plain, routes, more)
 }

@@ -73,7 +73,7 @@ reference_nearest <- function(scores, y, new) {
   y[apply(new, 1, function(s) which.min(colSums((t(scores) - s)^2)))]
 }
 
-reference_loo <- function(scores, y) {
+reference_nested_loo <- function(scores, y) {
   vapply(seq_len(ncol(scores)), function(k) {
     distance <- as.matrix(stats::dist(scores[, seq_len(k), drop = FALSE]))
     diag(distance) <- Inf

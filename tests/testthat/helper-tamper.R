@@ -29,6 +29,7 @@ change_at <- function(x, path, value) {
   } else {
     x[i] <- list(new)
   }
+  if (is.integer(kept$row.names)) kept$row.names <- .set_row_names(length(kept$row.names)) # as it was stored
   attributes(x) <- kept
   x
 }

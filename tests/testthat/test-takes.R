@@ -186,7 +186,7 @@ test_that("leave-one-out errors are those of the naive twin, and the best size i
   for (set in takes_sets()) {
     all <- kernel_takes(set$x, set$y)
     fit <- kernel_takes(set$x, set$y, size = "loo")
-    wanted <- reference_loo(all$scores, set$y)
+    wanted <- reference_nested_loo(all$scores, set$y)
     expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], wanted)
     expect_identical(fit$size, which.min(wanted))
     expect_equal(head(all, fit$size)[c("weights", "scores", "directions")], fit[c("weights", "scores", "directions")])
@@ -198,7 +198,7 @@ test_that("leave-one-out counts an identical row of another class, lowest first"
   y <- factor(c("b", "a", "a", "b", "b", "a"))
   fit <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", size = "loo", scale = FALSE)
   all <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", scale = FALSE)
-  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_loo(all$scores, y))
+  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_nested_loo(all$scores, y))
 })
 
 test_that("errors of nested sizes agree with prediction by each of them", {
