@@ -67,8 +67,7 @@
 #'   unless the threshold ended the basis;
 #' * `rotation`: for `"kpca"` a list with the `center` and the `vectors` that turn coordinates
 #'   into principal directions, else NULL;
-#' * `method` (of the basis), `select`, `variant`, `n`; `seal`: by which a model that was changed
-#'   after the fit is refused.
+#' * `method` (of the basis), `select`, `variant`, `n`.
 #' @references Xu, Shen, Ping and Zhao (2011), TAKES: a fast method to select features in the
 #'   kernel space, CIKM 2011.
 #'
@@ -398,14 +397,14 @@ head.kernel_takes <- function(x, n = 6L, ...) {
 #' @export
 coef.kernel_takes <- function(object, ...) {
   check_dots(...)
-  object$weights
+  validate_takes(object)$weights
 }
 
 #' @importFrom stats nobs
 #' @export
 nobs.kernel_takes <- function(object, ...) {
   check_dots(...)
-  object$n
+  validate_takes(object)$n
 }
 
 #' @importFrom stats coef

@@ -2,7 +2,7 @@
 # neighbours from full distance matrices.
 
 # Votes of the one-direction least-squares learners, a column each.
-reference_votes <- function(z, y) {
+reference_takes_votes <- function(z, y) {
   indicators <- outer(as.integer(y), seq_len(nlevels(y)), `==`) + 0
   apply(z, 2, function(s) {
     fit <- stats::lm.fit(cbind(1, s), indicators)$fitted.values
@@ -11,7 +11,7 @@ reference_votes <- function(z, y) {
 }
 
 # For each row 0 (right), 1/2 (tie with the true class) or 1, given votes in columns.
-reference_loss <- function(votes, y) {
+reference_takes_loss <- function(votes, y) {
   count <- vapply(seq_len(nlevels(y)), function(k) rowSums(votes == k), numeric(length(y)))
   truth <- cbind(seq_along(y), as.integer(y))
   own <- count[truth]
@@ -21,13 +21,13 @@ reference_loss <- function(votes, y) {
 }
 
 reference_kffs <- function(z, y) {
-  votes <- reference_votes(z, y)
+  votes <- reference_takes_votes(z, y)
   n <- nrow(z)
   chosen <- integer()
   error <- numeric()
   while (length(chosen) < ncol(z)) {
     left <- setdiff(seq_len(ncol(z)), chosen)
-    errors <- vapply(left, function(i) mean(reference_loss(votes[, c(chosen, i), drop = FALSE], y)), 0)
+    errors <- vapply(left, function(i) mean(reference_takes_loss(votes[, c(chosen, i), drop = FALSE], y)), 0)
     chosen <- c(chosen, left[which.min(errors)])
     error <- c(error, min(errors))
   }
@@ -37,14 +37,14 @@ reference_kffs <- function(z, y) {
 
 # Algorithm 2 to the letter; a tie is not a correct classification.
 reference_kffs_printed <- function(z, y, rounds = ncol(z)) {
-  votes <- reference_votes(z, y)
+  votes <- reference_takes_votes(z, y)
   n <- nrow(z)
   weight <- rep(1, n)
   chosen <- integer()
   error <- numeric()
   for (t in seq_len(rounds)) {
     weight <- weight / sum(weight)
-    wrong <- vapply(seq_len(ncol(z)), function(i) reference_loss(votes[, c(chosen, i), drop = FALSE], y) > 0, logical(n))
+    wrong <- vapply(seq_len(ncol(z)), function(i) reference_takes_loss(votes[, c(chosen, i), drop = FALSE], y) > 0, logical(n))
     errors <- round(colSums(weight * wrong), 10)
     best <- which.min(errors)
     chosen <- c(chosen, best)
@@ -69,11 +69,11 @@ reference_relief <- function(z, y) {
 }
 
 # Class of the nearest row, ties to the lowest.
-reference_nearest <- function(scores, y, new) {
+reference_takes_nearest <- function(scores, y, new) {
   y[apply(new, 1, function(s) which.min(colSums((t(scores) - s)^2)))]
 }
 
-reference_nested_loo <- function(scores, y) {
+reference_takes_loo <- function(scores, y) {
   vapply(seq_len(ncol(scores)), function(k) {
     distance <- as.matrix(stats::dist(scores[, seq_len(k), drop = FALSE]))
     diag(distance) <- Inf

@@ -121,8 +121,8 @@ test_that("Relief is that of the naive twin", {
 test_that("the training errors along a Relief path are those of the ensemble", {
   set <- takes_sets()$flowers
   fit <- kernel_takes(set$x, set$y, select = "relief")
-  votes <- reference_votes(directions_of(fit, set$x), set$y)[, fit$path$direction]
-  wanted <- vapply(seq_len(ncol(votes)), function(k) mean(reference_loss(votes[, 1:k, drop = FALSE], set$y)), 0)
+  votes <- reference_takes_votes(directions_of(fit, set$x), set$y)[, fit$path$direction]
+  wanted <- vapply(seq_len(ncol(votes)), function(k) mean(reference_takes_loss(votes[, 1:k, drop = FALSE], set$y)), 0)
   expect_equal(fit$path$error, wanted)
 })
 
@@ -143,7 +143,7 @@ test_that("new rows get the class of the nearest weighted training row", {
       fit <- kernel_takes(set$x[odd, ], set$y[odd], basis = basis, select = "relief")
       scores <- predict(fit, set$x[-odd, ], type = "scores")
       expect_identical(dim(scores), c(length(set$y[-odd]), fit$size))
-      expect_identical(predict(fit, set$x[-odd, ]), reference_nearest(fit$scores, set$y[odd], scores))
+      expect_identical(predict(fit, set$x[-odd, ]), reference_takes_nearest(fit$scores, set$y[odd], scores))
     }
   }
 })
@@ -179,14 +179,14 @@ test_that("without selection 1-NN in an RBF space is plain 1-NN", {
   fit <- seal(fit)
   rest <- x[-odd[odd < 149], ]
   # the residual outside the basis is the same for all training rows, so it decides nothing
-  expect_identical(predict(fit, rest), reference_nearest(x[odd[odd < 149], ], y[odd[odd < 149]], rest))
+  expect_identical(predict(fit, rest), reference_takes_nearest(x[odd[odd < 149], ], y[odd[odd < 149]], rest))
 })
 
 test_that("leave-one-out errors are those of the naive twin, and the best size is kept", {
   for (set in takes_sets()) {
     all <- kernel_takes(set$x, set$y)
     fit <- kernel_takes(set$x, set$y, size = "loo")
-    wanted <- reference_nested_loo(all$scores, set$y)
+    wanted <- reference_takes_loo(all$scores, set$y)
     expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], wanted)
     expect_identical(fit$size, which.min(wanted))
     expect_equal(head(all, fit$size)[c("weights", "scores", "directions")], fit[c("weights", "scores", "directions")])
@@ -198,7 +198,7 @@ test_that("leave-one-out counts an identical row of another class, lowest first"
   y <- factor(c("b", "a", "a", "b", "b", "a"))
   fit <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", size = "loo", scale = FALSE)
   all <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", scale = FALSE)
-  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_nested_loo(all$scores, y))
+  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_takes_loo(all$scores, y))
 })
 
 test_that("errors of nested sizes agree with prediction by each of them", {
@@ -240,7 +240,7 @@ test_that("all routes give the same model", {
   fit <- kernel_takes(iris_matrix(), iris$Species)
   frame <- kernel_takes(iris[1:4], iris$Species)
   formula <- kernel_takes(Species ~ ., iris)
-  same <- setdiff(names(fit), c("basis", "seal"))
+  same <- setdiff(names(fit), "basis")
   expect_identical(frame[same], fit[same])
   expect_identical(formula[same], fit[same])
   expect_identical(predict(formula, iris), predict(fit, iris_matrix()))
