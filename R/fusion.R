@@ -759,7 +759,7 @@ summary.kernel_fusion <- function(object, ...) {
 #' @export
 print.summary.kernel_fusion <- function(x, ...) {
   print(x$model)
-  if (!is.null(x$model$gap)) cat("largest relative duality gap: ", format_small(x$model$gap), "\n", sep = "")
+  if (!is.null(x$model$gap)) cat("largest relative duality gap: ", format_small(max(x$model$gap, .Machine$double.xmin)), "\n", sep = "")
   shown <- utils::head(x$kernels, 20L)
   print(shown, row.names = FALSE, digits = 4)
   if (nrow(x$kernels) > 20L) cat("... and", nrow(x$kernels) - 20L, "more\n")
