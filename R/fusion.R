@@ -268,7 +268,7 @@ gram_set <- function(kernels) {
   for (name in names(kernels)[!noise]) grams[[name]] <- unname(check_gram(kernels[[name]], paste0("kernels$", name)))
   check_equal_sizes(grams[!noise])
   for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
-  grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
+  if (any(noise)) grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
   gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"))
 }
 
@@ -300,7 +300,7 @@ check_definite <- function(K, name) {
 
 # Smallest and largest eigenvalue; of a large matrix by Lanczos steps with full
 # reorthogonalisation, which see any eigenvalue that stands clear of the rest.
-eigenvalue_range <- function(K, steps = 40L) {
+eigenvalue_range <- function(K, steps = 16L) {
   n <- nrow(K)
   if (n <= 300L) return(range(eigen(K, symmetric = TRUE, only.values = TRUE)$values))
   Q <- matrix(0, n, steps)
@@ -309,7 +309,7 @@ eigenvalue_range <- function(K, steps = 40L) {
   q <- sin(seq_len(n)^1.5)
   for (k in seq_len(steps)) {
     Q[, k] <- q / sqrt(sum(q^2))
-    q <- drop(K %*% Q[, k])
+    q <- drop(.Call(ffi_gram_product, K, Q[, k, drop = FALSE], FALSE))
     diagonal[k] <- sum(q * Q[, k])
     used <- Q[, seq_len(k), drop = FALSE]
     for (twice in 1:2) q <- q - drop(used %*% crossprod(used, q))
@@ -414,7 +414,10 @@ solve_fused <- function(set, r, response, control, last) {
 
 fused_gram <- function(set, r, threads) {
   live <- r > 0
-  if (is.null(set$x)) return(.Call(ffi_fuse, set$grams[live], r[live], threads))
+  if (is.null(set$x)) {
+    if (sum(live) == 1L && r[live] == 1) return(set$grams[live][[1L]])
+    return(.Call(ffi_fuse, set$grams[live], r[live], threads))
+  }
   gram_matrix(set$x[, live, drop = FALSE], new_kernel("linear", weights = sqrt(r[live])), NULL, threads)
 }
 
@@ -470,19 +473,22 @@ own_noise <- function(set, r, lambda) {
 # theta = sqrt(r) x'lambda solves (Z'Z + nu I) theta = Z'y, Z = centred columns times sqrt(r).
 solve_columns <- function(set, r, y, control) {
   live <- r > 0
-  x <- set$x[, live, drop = FALSE]
-  z <- (x - rep(colMeans(x), each = set$n)) * rep(sqrt(r[live]), each = set$n)
+  x <- if (all(live)) set$x else set$x[, live, drop = FALSE]
+  root <- sqrt(r[live])
+  means <- colMeans(x)
   nu <- control$noise * sum((r * set$mean_diagonal)[live])
   centred <- y - mean(y)
-  if (nu > 0 && ncol(z) < set$n) {
+  if (nu > 0 && ncol(x) < set$n) {
+    z <- (x - rep(means, each = set$n)) * rep(root, each = set$n)
     theta <- solve_centred(gram_matrix(t(z), linear_kernel(), NULL, control$threads), crossprod(z, centred), nu)
     lambda <- (centred - z %*% theta) / nu
   } else {
-    lambda <- solve_centred(gram_matrix(z, linear_kernel(), NULL, control$threads), centred, nu)
-    theta <- crossprod(z, lambda)
+    K <- gram_matrix(x, new_kernel("linear", weights = root), NULL, control$threads, shift = means)
+    lambda <- solve_centred(K, centred, nu)
+    theta <- root * crossprod(x, lambda - mean(lambda))
   }
-  beta <- drop(theta) * sqrt(r[live])
-  intercept <- mean(y) - sum(beta * colMeans(x))
+  beta <- drop(theta) * root
+  intercept <- mean(y) - sum(beta * means)
   fit <- regression_fit(NULL, r, lambda - mean(lambda), intercept, x %*% beta + intercept)
   fit$forms <- numeric(length(r))
   fit$forms[live] <- drop(theta)^2 / r[live]
@@ -504,6 +510,8 @@ solve_centred <- function(A, b, nu) {
   size <- mean(diag(A))
   if (!(size > 0)) return(if (nu > 0) drop(b) / nu else numeric(n))
   if (nu > 0) diag(A) <- diag(A) + nu else A <- A + size / n
+  R <- if (nu > 1e-10 * size) tryCatch(chol(A), error = function(e) NULL)
+  if (!is.null(R)) return(backsolve(R, forwardsolve(R, drop(b), upper.tri = TRUE, transpose = TRUE)))
   R <- suppressWarnings(chol(A, pivot = TRUE))
   if (attr(R, "rank") < n) return(least_squares(if (nu > 0) A else A - size / n, b))
   at <- attr(R, "pivot")

@@ -761,11 +761,12 @@ static outcome advance(state *s, double value, ke_dual_result *result)
   return MOVED;
 }
 
-/* A warm start has most free variables right: its first face comes without delay. */
+/* A warm start has most free variables right: its first face comes without delay, if pairs would
+ * be expected to cost as much. */
 static void trust_start(state *s)
 {
   list_free(s);
-  s->credit = s->m > 1 ? face_cost(s) : 0.0;
+  s->credit = s->m > 1 ? 2.0 * (double)s->p->n * pair_cost(s) : 0.0;
 }
 
 static ke_status settle(state *s, const ke_dual_control *control, ke_dual_result *result)
