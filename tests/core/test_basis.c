@@ -1,0 +1,335 @@
+/* The basis engine without R: sources agree, picks are those of plain pivoting, every lent array
+ * is just as long as the contract says (the sanitizers watch), growth of the factor is seamless. */
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned state = 1;
+
+static double uniform(void *data)
+{
+  (void)data;
+  state = state * 1664525u + 1013904223u;
+  return ((double)(state >> 8) + 0.5) / 16777216.0;
+}
+
+static const ke_env env = {1, NULL, uniform, NULL, NULL};
+
+static double *lend(size_t n) { return calloc(n ? n : 1, sizeof(double)); }
+
+static size_t *lend_sizes(size_t n) { return calloc(n ? n : 1, sizeof(size_t)); }
+
+static ke_rows lend_rows(size_t n, size_t d)
+{
+  ke_rows rows = {n, d, lend(ke_panel_size(n, d)), lend(ke_padded(n))};
+  return rows;
+}
+
+static void drop_rows(ke_rows *rows)
+{
+  free(rows->panel);
+  free(rows->norm);
+}
+
+static double *random_matrix(size_t n, size_t d)
+{
+  double *x = lend(n * d);
+  for (size_t i = 0; i < n * d; i++)
+    x[i] = uniform(NULL);
+  return x;
+}
+
+/* ---- an engine with exact room ------------------------------------------------------- */
+
+static void lend_columns(ke_basis *b, size_t capacity)
+{
+  double *factor = lend(b->n * capacity), *triangle = lend(capacity * (capacity + 1) / 2);
+  if (b->size > 0) {
+    memcpy(factor, b->factor, b->n * b->size * sizeof(double));
+    memcpy(triangle, b->triangle, b->size * (b->size + 1) / 2 * sizeof(double));
+  }
+  free(b->factor), free(b->panel), free(b->picked_rows), free(b->triangle), free(b->solution);
+  b->factor = factor;
+  b->panel = lend(b->most * capacity);
+  b->picked_rows = lend(KE_BLOCK * capacity);
+  b->triangle = triangle;
+  b->solution = lend(capacity);
+  b->capacity = capacity;
+}
+
+static ke_basis engine(ke_source *s, ke_method method, size_t limit, size_t most)
+{
+  ke_basis b;
+  memset(&b, 0, sizeof b);
+  b.source = s;
+  b.rule = ke_rule_of(method);
+  b.n = b.forced = s->n;
+  b.limit = limit;
+  b.most = most;
+  const size_t room = most > KE_BLOCK ? most : KE_BLOCK;
+  b.diagonal = lend(b.n), b.inverse = lend(b.n), b.weight = lend(b.n);
+  b.residual = lend(b.n), b.keys = lend(b.n);
+  b.explained = b.rule->normalised ? lend(b.n) : NULL;
+  b.index = lend_sizes(limit);
+  b.path = calloc(limit, sizeof(ke_pick));
+  b.candidate = lend_sizes(room), b.sequence = lend_sizes(room);
+  b.left = lend(room), b.gained = lend(room);
+  b.square = lend(KE_BLOCK * KE_BLOCK);
+  b.chosen = lend_sizes(KE_BLOCK);
+  b.threshold = lend(limit + 1);
+  return b;
+}
+
+static void drop(ke_basis *b)
+{
+  free(b->diagonal), free(b->inverse), free(b->weight), free(b->residual), free(b->keys);
+  free(b->explained), free(b->index), free(b->path), free(b->candidate), free(b->sequence);
+  free(b->left), free(b->gained), free(b->square), free(b->chosen), free((void *)b->threshold);
+  free(b->factor), free(b->panel), free(b->picked_rows), free(b->triangle), free(b->solution);
+}
+
+/* Runs to the end from `columns` columns on; returns how often the factor had to grow. */
+static int run(ke_basis *b, size_t columns)
+{
+  int grown = 0;
+  state = 7;
+  if (ke_basis_start(b) != KE_OK)
+    return -1;
+  lend_columns(b, columns < b->limit ? columns : b->limit);
+  while (ke_basis_run(b, &env) == KE_FULL) {
+    lend_columns(b, 2 * b->capacity < b->limit ? 2 * b->capacity : b->limit);
+    grown++;
+  }
+  return grown;
+}
+
+/* Plain pivoted Cholesky with the largest residual first. */
+static void naive(const double *K, size_t n, size_t size, size_t *index)
+{
+  double *F = lend(n * size), *r = lend(n);
+  for (size_t i = 0; i < n; i++)
+    r[i] = K[i * (n + 1)];
+  for (size_t l = 0; l < size; l++) {
+    size_t p = 0;
+    for (size_t i = 1; i < n; i++)
+      p = r[i] > r[p] * (1.0 + KE_TIE) ? i : p;
+    index[l] = p;
+    const double root = sqrt(r[p]);
+    for (size_t i = 0; i < n; i++) {
+      double f = K[i + p * n];
+      for (size_t k = 0; k < l; k++)
+        f -= F[i + k * n] * F[p + k * n];
+      F[i + l * n] = f / root;
+    }
+    for (size_t i = 0; i < n; i++)
+      r[i] = i == p ? 0.0 : r[i] - F[i + l * n] * F[i + l * n];
+  }
+  free(F);
+  free(r);
+}
+
+/* ---- a small problem ----------------------------------------------------------------------- */
+
+typedef struct {
+  double *x, *K;
+  ke_rows rows;
+  ke_source data, matrix;
+} problem;
+
+static problem make(size_t n, size_t d, ke_kernel kernel, size_t most)
+{
+  static ke_rows rows; /* the source keeps a pointer to it: one problem at a time */
+  problem p;
+  state = 3;
+  p.x = random_matrix(n, d);
+  p.K = lend(n * n);
+  rows = lend_rows(n, d);
+  ke_pack(p.x, n, NULL, NULL, &rows);
+  p.rows = rows;
+  ke_gram(&kernel, &rows, p.K, &env);
+  p.data = ke_source_data(&kernel, &rows);
+  p.data.set[KE_CANDIDATES] = lend_rows(most, d);
+  p.data.set[KE_PICKS] = lend_rows(KE_BLOCK, d);
+  p.data.set[KE_SINGLE] = lend_rows(1, d);
+  p.matrix = ke_source_matrix(p.K, n);
+  return p;
+}
+
+static void unmake(problem *p)
+{
+  free(p->x);
+  free(p->K);
+  drop_rows(&p->rows);
+  for (int set = 0; set < KE_SETS; set++)
+    drop_rows(&p->data.set[set]);
+}
+
+static const ke_kernel rbf = {KE_RBF, 3.0, 0.0, 0.0}, quadratic = {KE_POLYNOMIAL, 1.0, 1.0, 2.0};
+
+static void test_greedy_picks_are_those_of_plain_pivoting(void)
+{
+  problem p = make(301, 3, rbf, 40);
+  size_t expected[60];
+  naive(p.K, 301, 60, expected);
+  for (size_t most = 1; most <= 40; most += 13) {
+    ke_basis b = engine(&p.data, KE_CHOLESKY, 60, most);
+    mu_assert(run(&b, 60) == 0);
+    mu_assert(b.stop == KE_STOP_SIZE && b.size == 60);
+    mu_assert(memcmp(b.index, expected, sizeof expected) == 0);
+    drop(&b);
+  }
+  unmake(&p);
+}
+
+static void test_data_and_matrix_sources_agree(void)
+{
+  const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM};
+  problem p = make(131, 4, quadratic, 131);
+  for (int m = 0; m < 5; m++) {
+    ke_basis a = engine(&p.data, methods[m], 20, 131), b = engine(&p.matrix, methods[m], 20, 131);
+    run(&a, 20);
+    run(&b, 20);
+    mu_assert(a.size == b.size && a.size > 5 && a.stop == b.stop);
+    for (size_t l = 0; l < a.size; l++) {
+      mu_assert(a.index[l] == b.index[l]);
+      mu_near(a.path[l].pivot, b.path[l].pivot, 1e-12);
+      mu_near(a.path[l].trace, b.path[l].trace, 1e-10);
+    }
+    drop(&a);
+    drop(&b);
+  }
+  unmake(&p);
+}
+
+static void test_rank_ends_the_path(void)
+{
+  problem p = make(90, 3, quadratic, 90); /* ten monomials of degree up to 2 in 3 variables */
+  const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KGS, KE_RANDOM};
+  for (int m = 0; m < 4; m++) {
+    ke_basis b = engine(&p.data, methods[m], 90, 90);
+    run(&b, 90);
+    mu_assert(b.stop == KE_STOP_RANK);
+    mu_assert(b.size == 10);
+    drop(&b);
+  }
+  unmake(&p);
+}
+
+static void test_growth_of_the_factor_changes_nothing(void)
+{
+  const ke_method methods[] = {KE_CHOLESKY, KE_KGS, KE_RANDOM};
+  problem p = make(420, 6, rbf, 256);
+  for (int m = 0; m < 3; m++) {
+    ke_basis a = engine(&p.data, methods[m], 300, 256), b = engine(&p.data, methods[m], 300, 256);
+    mu_assert(run(&a, 300) == 0);
+    mu_assert(run(&b, 130) > 0);
+    mu_assert(a.size == b.size && a.size > KE_BLOCK);
+    mu_assert(memcmp(a.index, b.index, a.size * sizeof(size_t)) == 0);
+    mu_assert(memcmp(a.factor, b.factor, a.n * a.size * sizeof(double)) == 0);
+    drop(&a);
+    drop(&b);
+  }
+  unmake(&p);
+}
+
+static void test_one_and_two_rows_work(void)
+{
+  const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM};
+  for (size_t n = 1; n <= 2; n++) {
+    problem p = make(n, 2, rbf, n);
+    for (int m = 0; m < 5; m++) {
+      ke_basis b = engine(&p.data, methods[m], n, n);
+      mu_assert(run(&b, n) == 0);
+      mu_assert(b.size == n && b.stop == KE_STOP_RANK);
+      mu_near(b.path[n - 1].trace, 0.0, 1e-15);
+      drop(&b);
+    }
+    unmake(&p);
+  }
+}
+
+static void test_the_centre_has_no_length_and_is_never_picked(void)
+{
+  problem p = make(77, 3, quadratic, 77);
+  const size_t n = 77;
+  size_t rows[3];
+  double *shift = lend(n), *work = lend(2 * n + ke_row_sums_work(n, 1) + 3 * KE_TILE);
+  for (size_t count = 1; count <= 3; count += 2) {
+    ke_nearest_to_centre(&p.data, count, rows, work, &env);
+    const double constant = ke_centre_shift(&p.data, rows, count, shift, work, &env);
+    ke_source centred = ke_source_centred(&p.data, shift, constant);
+    ke_basis b = engine(&centred, KE_FVS, n, n);
+    run(&b, n);
+    mu_assert(b.size == 9 && b.stop == KE_STOP_RANK);
+    for (size_t l = 0; l < b.size; l++)
+      mu_assert(count > 1 || b.index[l] != rows[0]);
+    drop(&b);
+  }
+  free(shift);
+  free(work);
+  unmake(&p);
+}
+
+static void test_row_sums_are_those_of_the_matrix(void)
+{
+  const size_t n = 517;
+  problem p = make(n, 3, rbf, 1);
+  double *w = random_matrix(n, 1), *sums = lend(n), *work = lend(ke_row_sums_work(n, 1));
+  for (int square = 0; square <= 1; square++) {
+    ke_row_sums(&p.data, square, w, sums, work, &env);
+    for (size_t i = 0; i < n; i += 11) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++)
+        sum += w[j] * p.K[i + j * n] * (square ? p.K[i + j * n] : 1.0);
+      mu_near(sums[i], sum, 1e-13);
+    }
+  }
+  free(w), free(sums), free(work);
+  unmake(&p);
+}
+
+static void test_a_negative_or_infinite_diagonal_is_told(void)
+{
+  double K[4] = {1.0, 0.0, 0.0, -1.0};
+  ke_source s = ke_source_matrix(K, 2);
+  ke_basis b = engine(&s, KE_CHOLESKY, 2, 2);
+  mu_assert(ke_basis_start(&b) == KE_INDEFINITE);
+  K[3] = HUGE_VAL;
+  mu_assert(ke_basis_start(&b) == KE_NOT_FINITE);
+  K[3] = 0.0;
+  mu_assert(run(&b, 2) == 0 && b.size == 1 && b.stop == KE_STOP_RANK);
+  drop(&b);
+}
+
+static void test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree(void)
+{
+  const size_t n = 333;
+  problem p = make(n, 3, rbf, 64);
+  const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
+  double *work = lend(n + (spent > block ? spent : block));
+  size_t *rows = lend_sizes(n);
+  for (size_t i = 0; i < n; i++)
+    rows[i] = i;
+  ke_basis b = engine(&p.data, KE_FVS, 5, 64);
+  mu_assert(ke_basis_start(&b) == KE_OK);
+  mu_assert(ke_first_fvs(&b, NULL, 0, work, &env) == ke_first_fvs(&b, rows, n, work, &env));
+  free(work), free(rows);
+  drop(&b);
+  unmake(&p);
+}
+
+int main(void)
+{
+  mu_run(test_greedy_picks_are_those_of_plain_pivoting);
+  mu_run(test_data_and_matrix_sources_agree);
+  mu_run(test_rank_ends_the_path);
+  mu_run(test_growth_of_the_factor_changes_nothing);
+  mu_run(test_one_and_two_rows_work);
+  mu_run(test_the_centre_has_no_length_and_is_never_picked);
+  mu_run(test_row_sums_are_those_of_the_matrix);
+  mu_run(test_a_negative_or_infinite_diagonal_is_told);
+  mu_run(test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree);
+  return mu_report();
+}
