@@ -18,7 +18,10 @@
 #' | `"random"` | row with probability proportional to its residual | as cholesky |
 #'
 #' The residual of a row is its squared distance to the span of the rows picked. A residual of at
-#' most n * eps * (largest diagonal) counts as zero: that ends every path ("rank").
+#' most n * eps * (largest diagonal, before or after centring; for `"fvs"` the row's own) counts as
+#' zero: that ends every path ("rank"). Rows within a relative 1e-10 of the best, or within its
+#' rounding, tie. `"kgs"` also skips a row whose residual is no more than rounding magnified by the
+#' near-dependence of the rows before it.
 #' Memory is the n x size factor; the n x n matrix is never formed.
 #'
 #' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
@@ -452,8 +455,8 @@ print.summary.kernel_basis <- function(x, ...) {
 
 #' Plot the path of a kernel basis
 #'
-#' Fitness and residual trace against the number of rows picked: where the curve flattens, more
-#' rows add little.
+#' Fitness and residual trace against the number of rows picked: where the curves flatten, more
+#' rows add little. Use it when a `size` is to be chosen.
 #' @param x a [kernel_basis()].
 #' @param log `"y"` for a logarithmic axis of the residual trace alone, `""` for both curves.
 #' @param ... graphical parameters for [plot()].
@@ -467,23 +470,36 @@ plot.kernel_basis <- function(x, log = "", ...) {
   log <- check_choice(log, "log", c("", "y"))
   path <- x$path
   L <- nrow(path)
-  local_par(mar = c(4.1, 4.1, 2.6, if (log == "y") 1.1 else 4.1))
-  if (log == "y") {
-    draw(graphics::plot, list( # nothing left is drawn at the rounding of 1
-      x = path$size, y = pmax(path$trace, .Machine$double.eps), log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
-      xlab = "rows picked", ylab = "residual trace / trace",
-      main = sprintf("%d rows leave %.2g of the trace", L, path$trace[L])
-    ), ...)
-    return(invisible(path))
-  }
+  if (log == "y") local_par(mar = c(4.6, 5.1, 2.6, 1.1), mgp = c(3.3, 0.7, 0)) else local_par()
+  if (log == "y") plot_decay(path, ...) else plot_fitness(path, x$n, ...)
+  at <- round(pretty(c(1, L)))
+  graphics::axis(1, unique(c(1, at[at >= 1 & at <= L])))
+  invisible(path)
+}
+
+plot_fitness <- function(path, n, ...) {
+  L <- nrow(path)
+  reached <- floor(1000 * path$fitness[L]) / 1000 # 1 is reserved for those who get there
   draw(graphics::plot, list(
-    x = path$size, y = path$fitness, type = "o", pch = 16, cex = 0.5, col = palette_classes[1L], ylim = c(0, 1),
-    xlab = "rows picked", ylab = "fitness J",
-    main = sprintf("%d of %d rows reach fitness %.3f", L, x$n, path$fitness[L])
+    x = path$size, y = path$fitness, type = "o", pch = 16, cex = 0.5, col = palette_classes[1L],
+    ylim = c(0, 1), xaxt = "n", xlab = "rows picked", ylab = "share of the whole",
+    main = sprintf("%d of %d rows reach fitness %.3f", L, n, reached)
   ), ...)
   graphics::lines(path$size, path$trace, type = "o", pch = 17, cex = 0.5, col = palette_classes[2L])
-  graphics::axis(4, col.axis = palette_classes[2L])
-  graphics::mtext("residual trace / trace", 4, line = 2.4, las = 0, col = palette_classes[2L], cex = graphics::par("cex"))
   graphics::legend("right", c("fitness J", "residual trace"), col = palette_classes[1:2], pch = 16:17, lty = 1, bty = "n", cex = 0.9)
-  invisible(path)
+}
+
+# What is left below the rounding of 1 is nothing, and drawn there.
+plot_decay <- function(path, ...) {
+  L <- nrow(path)
+  least <- .Machine$double.eps
+  left <- pmax(path$trace, least)
+  draw(graphics::plot, list(
+    x = path$size, y = left, log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
+    xaxt = "n", yaxt = "n", xlab = "rows picked", ylab = "residual trace / trace",
+    main = sprintf("%d rows leave %s of the trace", L, if (left[L] > least) sprintf("%.2g", left[L]) else "nothing")
+  ), ...)
+  ends <- range(floor(log10(left)), ceiling(log10(left)))
+  powers <- unique(round(pretty(ends, 5)))
+  graphics::axis(2, 10^powers, parse(text = paste0("10^", powers)))
 }

@@ -495,6 +495,19 @@ test_that("a progress bar is drawn when asked for", {
   expect_silent(kernel_basis(random_matrix(40, 3), size = 5))
 })
 
+test_that("a long fit can be stopped, and the next one works", {
+  x <- random_matrix(20000, 10)
+  expect_error(
+    {
+      setTimeLimit(elapsed = 0.3, transient = TRUE)
+      kernel_basis(x, rbf_kernel(sigma = 1), size = 5, first = Inf)
+    },
+    "elapsed time limit"
+  )
+  setTimeLimit()
+  expect_length(kernel_basis(x[1:50, ], size = 5)$index, 5)
+})
+
 test_that("a kernel function that fails stops the fit with its own message", {
   broken <- function_kernel(function(x, z) if (nrow(x) > 1 && nrow(z) > 1) stop("no such value") else matrix(1, nrow(x), nrow(z)))
   expect_error(kernel_basis(random_matrix(30, 2), broken), "no such value")
