@@ -1,0 +1,51 @@
+test_that("the boundary plot returns what the model predicts on its grid", {
+  d <- simulate_circles(80, seed = 1)
+  fit <- kernel_lm(y ~ x1 + x2, d)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  shown <- plot_boundary(fit, d, grid = 15)
+  expect_equal(nrow(shown), 15^2)
+  expect_identical(shown$class, predict(fit, shown[c("x1", "x2")]))
+  expect_identical(withVisible(plot_boundary(fit, d, grid = 5))$visible, FALSE)
+})
+
+test_that("columns that are not shown stay at their median or first level", {
+  d <- data.frame(a = 1:40, b = rep(c(0, 1), 20), c = c(rep(5, 39), 100), g = factor(rep(c("u", "v"), each = 20)))
+  d$y <- factor(d$a > 20)
+  fit <- kernel_lda(y ~ a + b + c + g, d)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  shown <- plot_boundary(fit, d, columns = c("a", "c"), y = "y", grid = 4)
+  held <- data.frame(a = shown$a, b = 0.5, c = shown$c, g = factor("u", levels = c("u", "v")))
+  expect_identical(shown$class, predict(fit, held))
+})
+
+test_that("every classifier of the package has a boundary, and graphical parameters stay", {
+  d <- simulate_circles(60, seed = 2)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  settings <- function() graphics::par("mar", "mgp", "las", "tcl", "cex.main", "font.main", "xpd", "mfrow")
+  before <- settings()
+  fits <- list(
+    kernel_lda(y ~ ., d), kernel_takes(y ~ ., d), kernel_fusion(d[1:2], d$y, list(rbf_kernel())),
+    kernel_lm(as.matrix(d[1:2]), d$y)
+  )
+  for (fit in fits) expect_s3_class(plot_boundary(fit, d, grid = 6)$class, "factor")
+  expect_identical(settings(), before)
+})
+
+test_that("what cannot be drawn is refused", {
+  d <- simulate_circles(40, seed = 1)
+  fit <- kernel_lm(y ~ x1 + x2, d)
+  regression <- kernel_lm(d["x1"], d$x2)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_snapshot(error = TRUE, {
+    plot_boundary(fit, 1:3)
+    plot_boundary(fit, d, columns = "x1")
+    plot_boundary(fit, d, columns = c("x1", "y"))
+    plot_boundary(fit, d, y = 1:3)
+    plot_boundary(fit, d, grid = 1)
+    plot_boundary(regression, d, columns = c("x1", "x2"))
+  })
+})
