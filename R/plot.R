@@ -24,6 +24,8 @@ local_par <- function(..., frame = parent.frame()) {
 # Draw with `defaults`, each of which the user's `...` may replace.
 draw <- function(f, defaults, ...) {
   given <- list(...)
+  taken <- intersect(c("x", "y", "height"), names(given))
+  if (length(taken)) abort("dots", "Unknown argument: `", taken[1L], "`. What is drawn comes from the model; see its help page.")
   do.call(f, c(defaults[setdiff(names(defaults), names(given))], given))
 }
 

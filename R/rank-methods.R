@@ -163,8 +163,8 @@ plot_rank_dots <- function(x, type, n, ...) {
     xlab = if (type == "score") score_label(x$method) else paste("share of resamples in the best", x$n),
     main = rank_title(x, type, data)
   ), ...)
-  size <- if (length(place) > 15L) 0.7 else 0.9
-  graphics::axis(2, at = place, labels = names, tick = FALSE, cex.axis = size)
+  # text in the margin: an axis would leave out every other name
+  graphics::mtext(names, 2, at = place, line = 0.4, cex = graphics::par("cex") * min(0.9, 16 / length(place)))
   graphics::segments(0, place, shown, place, col = "grey75")
   graphics::points(shown, place, pch = 19, col = palette_classes[1L])
   invisible(data)

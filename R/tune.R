@@ -350,6 +350,6 @@ plot.kernel_tune <- function(x, ...) {
   }
   chosen <- match(x$best$kernel, labels)
   graphics::points(x$best$size + (chosen - (length(labels) + 1) / 2) * spread, x$best$error, cex = 2, lwd = 2, col = colours[chosen])
-  graphics::legend("topright", labels, col = colours, lty = 1, pch = 16, bg = "#FFFFFFCC", box.col = NA, cex = 0.75)
+  graphics::legend("topright", sub(" of the data", "", labels, fixed = TRUE), col = colours, lty = 1, pch = 16, bg = "#FFFFFFCC", box.col = NA, cex = 0.75)
   invisible(results)
 }
