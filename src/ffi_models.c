@@ -36,7 +36,7 @@ SEXP ffi_extremes(SEXP z, SEXP v)
   ffi_assert(rows == L, "dimensions");
   const ke_env env = ffi_env(Rf_ScalarInteger(1));
   SEXP out = PROTECT(matrix_of(k, 2));
-  ke_extremes(left, n, L, right, k, REAL(out), REAL(out) + k, lend(KE_EXTREME_ROWS * k), &env);
+  ke_extremes(left, n, L, right, k, REAL(out), lend(KE_EXTREME_ROWS * k), &env);
   UNPROTECT(1);
   return out;
 }

@@ -426,11 +426,11 @@ void ke_centre_columns(double *z, size_t n, size_t L, double *mean, const ke_env
 void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mean, double *out,
                           const ke_env *env);
 
-/* Largest and smallest value of every column of z v: z n x L, v L x k, top and low length k.
- * work: KE_EXTREME_ROWS x k doubles. */
+/* Largest and smallest value of every column of z v, in the two columns of range (k x 2): z n x L,
+ * v L x k. work: KE_EXTREME_ROWS x k doubles. */
 #define KE_EXTREME_ROWS 512
-void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *top,
-                 double *low, double *work, const ke_env *env);
+void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *range,
+                 double *work, const ke_env *env);
 
 /* out = H K H v with H = I - 11'/n when `centre`, else K v; K n x n symmetric, v and out n x k.
  * v is overwritten by H v. */

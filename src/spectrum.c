@@ -65,9 +65,10 @@ void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mea
       out[i + j * L] = out[j + i * L];
 }
 
-void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *top,
-                 double *low, double *work, const ke_env *env)
+void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *range,
+                 double *work, const ke_env *env)
 {
+  double *top = range, *low = range + k;
   for (size_t j = 0; j < k; j++) {
     top[j] = -INFINITY;
     low[j] = INFINITY;

@@ -59,9 +59,9 @@ static void moments_are_those_of_the_columns(void)
 static void ranges_are_those_of_the_product(void)
 {
   const size_t n = 1100, L = 5, k = 3;
-  double *z = numbers(n * L, 1), *v = numbers(L * k, 2), top[3], low[3];
+  double *z = numbers(n * L, 1), *v = numbers(L * k, 2), range[6];
   double *work = malloc(KE_EXTREME_ROWS * k * sizeof *work);
-  ke_extremes(z, n, L, v, k, top, low, work, &plain);
+  ke_extremes(z, n, L, v, k, range, work, &plain);
   for (size_t j = 0; j < k; j++) {
     double most = -1e300, least = 1e300;
     for (size_t i = 0; i < n; i++) {
@@ -71,8 +71,8 @@ static void ranges_are_those_of_the_product(void)
       most = fmax(most, s);
       least = fmin(least, s);
     }
-    mu_near(top[j], most, 1e-14);
-    mu_near(low[j], least, 1e-14);
+    mu_near(range[j], most, 1e-14);
+    mu_near(range[j + k], least, 1e-14);
   }
   free(z);
   free(v);
