@@ -9,7 +9,8 @@
 solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1e-12,
                        max_iter = 1e6, cache = 1e8, threads = 1L) {
   n <- length(linear)
-  vectors <- matrix(as.double(c(linear, rep_len(lower, n), rep_len(upper, n), if (is.null(start)) numeric(n) else start)), n)
+  vectors <- matrix(as.double(c(linear, rep_len(lower, n), rep_len(upper, n),
+                                if (is.null(start)) numeric(n) else start)), n)
   fit <- .Call(ffi_dual, dual_source(K), vectors, c(total, tol, max_iter, cache), threads)
   fit$status <- dual_status(fit$status)
   fit
@@ -24,14 +25,16 @@ dual_source <- function(K) {
 dual_status <- function(status) {
   switch(as.character(status),
     `0` = "solved", `3` = "not converged", `4` = "infeasible",
-    abort("not_finite", "The kernel matrix overflows in the dual problem: rescale the data or the kernel.")
+    abort("not_finite",
+          "The kernel matrix overflows in the dual problem: rescale the data or the kernel.")
   )
 }
 
 # Two-class support vector machine. `g` in {-1, 1}; `cost` may be Inf (hard margin) or differ by
 # row; `start` is a lambda to begin with. Adds lambda >= 0 and the decision values of the rows.
 svm_dual <- function(K, g, cost = 1, start = NULL, ...) {
-  fit <- solve_dual(K, g, ifelse(g > 0, 0, -cost), ifelse(g > 0, cost, 0), 0, if (!is.null(start)) g * start, ...)
+  fit <- solve_dual(K, g, ifelse(g > 0, 0, -cost), ifelse(g > 0, cost, 0), 0,
+                    if (!is.null(start)) g * start, ...)
   fit$lambda <- abs(fit$solution)
   fit$decision <- g - fit$gradient + fit$intercept
   fit

@@ -92,7 +92,9 @@ kernel_fusion.default <- function(x, y, kernels = NULL, adaptive = TRUE, noise =
                                   threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   control <- fusion_control(adaptive, noise, cost, max_iter, tol, keep, threads, verbose)
-  if (missing(y) || is.null(y)) abort("argument", "`y` is missing: a numeric vector or a factor of classes.")
+  if (missing(y) || is.null(y)) {
+    abort("argument", "`y` is missing: a numeric vector or a factor of classes.")
+  }
   if (missing(x)) {
     set <- gram_set(kernels)
     data <- list(y = check_gram_response(y, set$n))
@@ -143,7 +145,8 @@ kernel_on <- function(kernel, columns) {
   if (missing(kernel)) abort("argument", "`kernel` is missing: a kernel such as `rbf_kernel()`.")
   if (missing(columns)) abort("argument", "`columns` is missing: names or numbers of columns.")
   good <- length(columns) > 0L && !anyNA(columns) && !anyDuplicated(columns) &&
-    (is.character(columns) || (is.numeric(columns) && all(columns >= 1 & columns == trunc(columns))))
+    (is.character(columns) ||
+       (is.numeric(columns) && all(columns >= 1 & columns == trunc(columns))))
   if (!good) must_be("columns", "names or numbers of columns, each once", columns)
   structure(list(kernel = as_kernel(kernel), columns = columns), class = "kernelect_block")
 }
@@ -155,7 +158,8 @@ noise_kernel <- function() structure(list(type = "noise"), class = "kernelect_no
 #' @export
 print.kernelect_block <- function(x, ...) {
   shown <- utils::head(as.character(x$columns), 6L)
-  cat("<", kernel_label(x$kernel), "> on ", if (is.numeric(x$columns)) "columns ", paste(shown, collapse = ", "),
+  cat("<", kernel_label(x$kernel), "> on ", if (is.numeric(x$columns)) "columns ",
+      paste(shown, collapse = ", "),
       if (length(x$columns) > 6L) sprintf(", ... (%d)", length(x$columns)), "\n", sep = "")
   invisible(x)
 }
@@ -172,11 +176,17 @@ is_noise <- function(kernel) inherits(kernel, "kernelect_noise")
 # kernels of rank one, or `grams`; `kernels` is what prediction needs of them.
 kernel_set <- function(kernels, data, threads) {
   if (is.null(kernels)) return(column_set(data$x))
-  if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) kernels <- list(kernels)
-  if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
-    must_be("kernels", "NULL, a list of kernels, or (with `x` missing) a list of Gram matrices", kernels)
+  if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) {
+    kernels <- list(kernels)
   }
-  if (any(vapply(kernels, is.matrix, NA))) abort("argument", "Gram matrices in `kernels` need `x` to be missing: `kernel_fusion(y = y, kernels = ...)`.")
+  if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
+    must_be("kernels", "NULL, a list of kernels, or (with `x` missing) a list of Gram matrices",
+            kernels)
+  }
+  if (any(vapply(kernels, is.matrix, NA))) {
+    abort("argument", "Gram matrices in `kernels` need `x` to be missing: ",
+          "`kernel_fusion(y = y, kernels = ...)`.")
+  }
   specs <- lapply(kernels, resolve_block, data)
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
   grams <- lapply(specs, block_gram, data$x, threads)
@@ -198,7 +208,9 @@ gram_list_set <- function(grams, specs) {
 
 check_kernel_scale <- function(set) {
   if (!all_finite(set$mean_diagonal)) fail_overflow()
-  if (all(set$mean_diagonal <= 0)) abort("data", "Every kernel is zero on the rows of `x`: constant columns cannot be fused.")
+  if (all(set$mean_diagonal <= 0)) {
+    abort("data", "Every kernel is zero on the rows of `x`: constant columns cannot be fused.")
+  }
   set
 }
 
@@ -207,7 +219,8 @@ kernel_names <- function(kernels, defaults) {
   if (is.null(given)) return(make.unique(defaults, sep = ""))
   given[is.na(given) | given == ""] <- defaults[is.na(given) | given == ""]
   if (anyDuplicated(given)) {
-    abort("argument", "Names of `kernels` must be unique: ", backticked(unique(given[duplicated(given)])), " occurs more than once.")
+    abort("argument", "Names of `kernels` must be unique: ",
+          backticked(unique(given[duplicated(given)])), " occurs more than once.")
   }
   given
 }
@@ -217,7 +230,9 @@ block_name <- function(spec) if (is_noise(spec)) "noise" else spec$kernel$type
 # A kernel of the list with its column numbers and its own numbers worked out.
 resolve_block <- function(kernel, data) {
   if (is_noise(kernel)) return(kernel)
-  if (!inherits(kernel, "kernelect_block")) kernel <- structure(list(kernel = as_kernel(kernel)), class = "kernelect_block")
+  if (!inherits(kernel, "kernelect_block")) {
+    kernel <- structure(list(kernel = as_kernel(kernel)), class = "kernelect_block")
+  }
   at <- block_columns(kernel$columns, data$x, data$input)
   kernel$kernel <- resolve_kernel(kernel$kernel, data$x[, at, drop = FALSE])
   kernel$columns <- if (is.null(colnames(data$x))) at else colnames(data$x)[at]
@@ -229,13 +244,20 @@ block_columns <- function(columns, x, input) {
   if (is.character(columns)) {
     levels <- input$levels
     at <- lapply(columns, function(name) {
-      if (name %in% colnames(x)) match(name, colnames(x)) else match(indicator_names(name, levels[[name]], colnames(x)), colnames(x))
+      if (!name %in% colnames(x)) name <- indicator_names(name, levels[[name]], colnames(x))
+      match(name, colnames(x))
     })
     unknown <- columns[vapply(at, function(i) !length(i) || anyNA(i), NA)]
-    if (length(unknown)) abort("columns", "`columns` of `kernel_on()` names ", backticked(unknown), ", which `x` does not have.")
+    if (length(unknown)) {
+      abort("columns", "`columns` of `kernel_on()` names ", backticked(unknown),
+            ", which `x` does not have.")
+    }
     return(unique(unlist(at)))
   }
-  if (any(columns > ncol(x))) abort("columns", "`columns` of `kernel_on()` must be at most ", ncol(x), ", the number of columns, not ", max(columns), ".")
+  if (any(columns > ncol(x))) {
+    abort("columns", "`columns` of `kernel_on()` must be at most ", ncol(x),
+          ", the number of columns, not ", max(columns), ".")
+  }
   as.integer(columns)
 }
 
@@ -259,13 +281,16 @@ is_safe <- function(spec) {
 
 gram_set <- function(kernels) {
   if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
-    abort("argument", "Give `x`, or `kernels` as a named list of Gram matrices, not ", describe(kernels), ".")
+    abort("argument", "Give `x`, or `kernels` as a named list of Gram matrices, not ",
+          describe(kernels), ".")
   }
   noise <- vapply(kernels, is_noise, NA)
   if (all(noise)) abort("argument", "`kernels` must hold at least one Gram matrix.")
   names(kernels) <- kernel_names(kernels, ifelse(noise, "noise", paste0("K", seq_along(kernels))))
   grams <- kernels
-  for (name in names(kernels)[!noise]) grams[[name]] <- unname(check_gram(kernels[[name]], paste0("kernels$", name)))
+  for (name in names(kernels)[!noise]) {
+    grams[[name]] <- unname(check_gram(kernels[[name]], paste0("kernels$", name)))
+  }
   check_equal_sizes(grams[!noise])
   for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
   if (any(noise)) grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
@@ -276,13 +301,17 @@ check_equal_sizes <- function(grams) {
   sizes <- vapply(grams, nrow, 0L)
   other <- which(sizes != sizes[1L])
   if (length(other)) {
-    abort("argument", "Gram matrices must all have the same size: `", names(grams)[1L], "` is ", sizes[1L], " x ", sizes[1L],
+    abort("argument", "Gram matrices must all have the same size: `", names(grams)[1L], "` is ",
+          sizes[1L], " x ", sizes[1L],
           ", `", names(grams)[other[1L]], "` is ", sizes[other[1L]], " x ", sizes[other[1L]], ".")
   }
 }
 
 check_gram_response <- function(y, n) {
-  if (NROW(y) != n) abort("argument", "`y` must have one value per row of the Gram matrices (", n, "), not ", NROW(y), ".")
+  if (NROW(y) != n) {
+    abort("argument", "`y` must have one value per row of the Gram matrices (", n, "), not ",
+          NROW(y), ".")
+  }
   check_response(y, n)
   check_finite_response(replace(y, is_missing(y), if (is.numeric(y)) 0 else y[!is.na(y)][1L]))
   if (anyNA(y)) fail_missing(matrix(FALSE, 1L, 1L), is.na(y))
@@ -293,7 +322,8 @@ check_gram_response <- function(y, n) {
 check_definite <- function(K, name) {
   ends <- eigenvalue_range(K)
   if (ends[1L] >= -1e-8 * max(abs(ends))) return(invisible())
-  abort("indefinite", "Kernel `", name, "` is not positive semi-definite: its most negative eigenvalue is ",
+  abort("indefinite", "Kernel `", name,
+        "` is not positive semi-definite: its most negative eigenvalue is ",
         format(ends[1L], digits = 4), " (largest ", format(ends[2L], digits = 4), "). ",
         "Use a positive semi-definite kernel, or add a constant to its diagonal.")
 }
@@ -317,7 +347,9 @@ eigenvalue_range <- function(K, steps = 16L) {
     if (off[k] <= 1e-12 * max(abs(diagonal))) break
   }
   T <- diag(diagonal[seq_len(k)], k)
-  if (k > 1L) T[cbind(seq_len(k - 1L), 2:k)] <- T[cbind(2:k, seq_len(k - 1L))] <- off[seq_len(k - 1L)]
+  if (k > 1L) {
+    T[cbind(seq_len(k - 1L), 2:k)] <- T[cbind(2:k, seq_len(k - 1L))] <- off[seq_len(k - 1L)]
+  }
   range(eigen(T, symmetric = TRUE, only.values = TRUE)$values)
 }
 
@@ -325,7 +357,8 @@ eigenvalue_range <- function(K, steps = 16L) {
 
 fusion_control <- function(adaptive, noise, cost, max_iter, tol, keep, threads, verbose) {
   list(
-    adaptive = check_flag(adaptive, "adaptive"), noise = check_number(noise, "noise", min = 0, max = 1e12),
+    adaptive = check_flag(adaptive, "adaptive"),
+    noise = check_number(noise, "noise", min = 0, max = 1e12),
     cost = check_number(cost, "cost", above = 0, finite = FALSE),
     max_iter = check_whole(max_iter, "max_iter", min = 1), tol = check_number(tol, "tol", min = 0),
     keep = if (!is.null(keep)) check_flag(keep, "keep"),
@@ -341,11 +374,14 @@ fusion_response <- function(y) {
     y <- as.double(y)
     if (length(y) < 2L) abort("data", "Regression needs at least two rows.")
     size <- mean((y - mean(y))^2)
-    if (!is.finite(size)) abort("not_finite", "`y` is too large: its variance overflows. Divide it by a constant.")
+    if (!is.finite(size)) {
+      abort("not_finite", "`y` is too large: its variance overflows. Divide it by a constant.")
+    }
     return(list(type = "regression", y = y, size = size))
   }
   y <- check_classes(y)
-  g <- if (nlevels(y) == 2L) matrix(ifelse(y == levels(y)[2L], 1, -1)) else 2 * outer(as.character(y), levels(y), `==`) - 1
+  sides <- if (nlevels(y) == 2L) levels(y)[2L] else levels(y)
+  g <- 2 * outer(as.character(y), sides, `==`) - 1
   colnames(g) <- if (nlevels(y) > 2L) levels(y)
   list(type = "recognition", y = y, g = g, levels = levels(y), size = 1)
 }
@@ -353,8 +389,11 @@ fusion_response <- function(y) {
 start_weights <- function(weights, set) {
   D <- length(set$names)
   if (is.null(weights)) return(ifelse(set$mean_diagonal > 0, 1 / set$mean_diagonal, 0))
-  if (!is.numeric(weights) || length(weights) != D || anyNA(weights) || !all(is.finite(weights) & weights >= 0) || !any(weights > 0)) {
-    must_be("weights", paste("finite, not negative, not all zero, one per kernel:", D, "numbers"), weights)
+  good <- is.numeric(weights) && length(weights) == D && all(is.finite(weights)) &&
+    all(weights >= 0) && any(weights > 0)
+  if (!good) {
+    must_be("weights", paste("finite, not negative, not all zero, one per kernel:", D, "numbers"),
+            weights)
   }
   if (!is.null(names(weights))) {
     check_columns(set$names, names(weights), "weights")
@@ -384,10 +423,13 @@ adapt_weights <- function(set, r, response, control) {
   tick(close = TRUE)
   converged <- !control$adaptive || change <= control$tol
   if (!converged) {
-    warn("convergence", "Weights still change by a share of ", format(change, digits = 2), " after `max_iter` = ",
+    warn("convergence", "Weights still change by a share of ", format(change, digits = 2),
+         " after `max_iter` = ",
          control$max_iter, " iterations. Raise `max_iter` or `tol`.")
   }
-  c(fit, list(weights = stats::setNames(r, set$names), path = do.call(rbind, path), iterations = k, converged = converged))
+  c(fit,
+    list(weights = stats::setNames(r, set$names), path = do.call(rbind, path), iterations = k,
+         converged = converged))
 }
 
 prune_weights <- function(r, set, response, control) {
@@ -402,14 +444,16 @@ fail_vanished <- function(type, control) {
   } else {
     paste0("a larger `cost` (now ", format(control$cost), "), or more noise by a `noise_kernel()`")
   }
-  abort("vanished", "All weights vanish: no kernel explains `y`. Try ", remedy, ", other kernels, or `adaptive = FALSE`.")
+  abort("vanished", "All weights vanish: no kernel explains `y`. Try ", remedy,
+        ", other kernels, or `adaptive = FALSE`.")
 }
 
 # lambda (n x C), a = signed lambda, intercepts, decision values and the forms a'K_i a (summed
 # over the decisions) at weights r.
 solve_fused <- function(set, r, response, control, last) {
   if (response$type == "recognition") return(solve_machines(set, r, response$g, control, last))
-  if (is.null(set$x)) solve_regression(set, r, response$y, control) else solve_columns(set, r, response$y, control)
+  solve <- if (is.null(set$x)) solve_regression else solve_columns
+  solve(set, r, response$y, control)
 }
 
 fused_gram <- function(set, r, threads) {
@@ -418,21 +462,27 @@ fused_gram <- function(set, r, threads) {
     if (sum(live) == 1L && r[live] == 1) return(set$grams[live][[1L]])
     return(.Call(ffi_fuse, set$grams[live], r[live], threads))
   }
-  gram_matrix(set$x[, live, drop = FALSE], new_kernel("linear", weights = sqrt(r[live])), NULL, threads)
+  gram_matrix(set$x[, live, drop = FALSE], new_kernel("linear", weights = sqrt(r[live])), NULL,
+              threads)
 }
 
 # a'K_i a for the live kernels, zero for the others.
 forms_of <- function(set, r, a) {
   live <- r > 0
   forms <- numeric(length(r))
-  forms[live] <- if (is.null(set$x)) .Call(ffi_forms, set$grams[live], a) else rowSums(crossprod(set$x[, live, drop = FALSE], a)^2)
+  forms[live] <- if (is.null(set$x)) {
+    .Call(ffi_forms, set$grams[live], a)
+  } else {
+    rowSums(crossprod(set$x[, live, drop = FALSE], a)^2)
+  }
   forms
 }
 
 solve_machines <- function(set, r, g, control, last) {
   K <- fused_gram(set, r, control$threads)
   fits <- lapply(seq_len(ncol(g)), function(c) {
-    fit <- svm_dual(K, g[, c], control$cost, last$lambda[, c], tol = 1e-10, threads = control$threads)
+    fit <- svm_dual(K, g[, c], control$cost, last$lambda[, c], tol = 1e-10,
+                    threads = control$threads)
     if (fit$status == "infeasible") fail_inseparable(colnames(g)[c])
     fit
   })
@@ -448,8 +498,10 @@ solve_machines <- function(set, r, g, control, last) {
 drop_dust <- function(lambda) ifelse(lambda > 1e-12 * max(lambda), lambda, 0)
 
 fail_inseparable <- function(class) {
-  abort("infeasible", "The classes cannot be separated", if (!is.null(class)) paste0(" (\"", class, "\" from the rest)"),
-        ": with `cost = Inf` (a hard margin) there is no solution. Use a finite `cost`, such as `cost = 1`.")
+  abort("infeasible", "The classes cannot be separated",
+        if (!is.null(class)) paste0(" (\"", class, "\" from the rest)"),
+        ": with `cost = Inf` (a hard margin) there is no solution. ",
+        "Use a finite `cost`, such as `cost = 1`.")
 }
 
 # System (19). Centring both sides takes the intercept out: (HKH + nu I) lambda = H y.
@@ -480,7 +532,8 @@ solve_columns <- function(set, r, y, control) {
   centred <- y - mean(y)
   if (nu > 0 && ncol(x) < set$n) {
     z <- (x - rep(means, each = set$n)) * rep(root, each = set$n)
-    theta <- solve_centred(gram_matrix(t(z), linear_kernel(), NULL, control$threads), crossprod(z, centred), nu)
+    theta <- solve_centred(gram_matrix(t(z), linear_kernel(), NULL, control$threads),
+                           crossprod(z, centred), nu)
     lambda <- (centred - z %*% theta) / nu
   } else {
     K <- gram_matrix(x, new_kernel("linear", weights = root), NULL, control$threads, shift = means)
@@ -511,7 +564,9 @@ solve_centred <- function(A, b, nu) {
   if (!(size > 0)) return(if (nu > 0) drop(b) / nu else numeric(n))
   if (nu > 0) diag(A) <- diag(A) + nu else A <- A + size / n
   R <- if (nu > 1e-10 * size) tryCatch(chol(A), error = function(e) NULL)
-  if (!is.null(R)) return(backsolve(R, forwardsolve(R, drop(b), upper.tri = TRUE, transpose = TRUE)))
+  if (!is.null(R)) {
+    return(backsolve(R, forwardsolve(R, drop(b), upper.tri = TRUE, transpose = TRUE)))
+  }
   R <- suppressWarnings(chol(A, pivot = TRUE))
   if (attr(R, "rank") < n) return(least_squares(if (nu > 0) A else A - size / n, b))
   at <- attr(R, "pivot")
@@ -537,7 +592,8 @@ new_fusion <- function(fit, set, response, control, data) {
   model <- list(
     weights = fit$weights, active = fit$weights > 0, dual = named_decisions(fit$lambda, response),
     intercept = if (single) fit$intercept else stats::setNames(fit$intercept, response$levels),
-    coefficients = if (columns) named_decisions(fit$weights * crossprod(set$x, fit$a), response, set$names),
+    coefficients = if (columns) named_decisions(fit$weights * crossprod(set$x, fit$a), response,
+                                                set$names),
     path = data.frame(iteration = seq_len(fit$iterations), fit$path, check.names = FALSE),
     iterations = fit$iterations, converged = fit$converged, support = support,
     fitted.values = if (keep) named_decisions(fit$decision, response, rownames(data$x)),
@@ -546,8 +602,9 @@ new_fusion <- function(fit, set, response, control, data) {
     type = response$type, levels = response$levels, kernels = set$kernels,
     vectors = if (!columns && !is.null(data$x)) named_rows(data$x, support),
     expansion = if (!columns) fit$a[support, , drop = FALSE],
-    mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise, cost = control$cost,
-    adaptive = control$adaptive, n = set$n, scaling = data$scaling, input = data$input
+    mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise,
+    cost = control$cost, adaptive = control$adaptive, n = set$n, scaling = data$scaling,
+    input = data$input
   )
   names(model$path)[-1L] <- set$names
   seal(structure(model, class = "kernel_fusion"))
@@ -599,16 +656,24 @@ predict.kernel_fusion <- function(object, newdata, type = c("response", "class",
   classes <- !is.null(object$levels)
   if (missing(type) && classes) type <- "class"
   type <- check_choice(type, "type", c("response", "class", "decision"))
-  if (type == "class" && !classes) abort("argument", "`type = \"class\"` needs a model of classes; this is a regression.")
+  if (type == "class" && !classes) {
+    abort("argument", "`type = \"class\"` needs a model of classes; this is a regression.")
+  }
   threads <- check_threads(threads)
-  decision <- if (missing(newdata)) kept_decisions(object) else new_decisions(object, newdata, threads)
+  decision <- if (missing(newdata)) {
+    kept_decisions(object)
+  } else {
+    new_decisions(object, newdata, threads)
+  }
   if (type != "class") return(decision)
   rows <- if (is.matrix(decision)) rownames(decision) else names(decision)
   stats::setNames(class_or_missing(decision, object$levels), rows)
 }
 
 kept_decisions <- function(object) {
-  if (is.null(object$fitted.values)) abort("argument", "`newdata` is missing, and the model was fitted without `keep`.")
+  if (is.null(object$fitted.values)) {
+    abort("argument", "`newdata` is missing, and the model was fitted without `keep`.")
+  }
   object$fitted.values
 }
 
@@ -620,7 +685,11 @@ class_or_missing <- function(decision, levels) {
 }
 
 new_decisions <- function(object, newdata, threads) {
-  new <- if (is.null(object$input)) new_grams(object, newdata) else new_matrix(newdata, object$input, object$scaling)
+  new <- if (is.null(object$input)) {
+    new_grams(object, newdata)
+  } else {
+    new_matrix(newdata, object$input, object$scaling)
+  }
   rows <- if (is.null(object$input)) new$names else rownames(new$x)[new$complete]
   value <- if (is.null(object$input)) {
     gram_decisions(object, new)
@@ -638,7 +707,9 @@ kernel_decisions <- function(object, x, threads) {
   step <- max(64L, 4e6 %/% max(1L, length(object$support)))
   for (from in if (nrow(x)) seq(1L, nrow(x), by = step)) {
     rows <- from:min(from + step - 1L, nrow(x))
-    for (i in which(object$weights > 0)) out[rows, ] <- out[rows, ] + block_decisions(object, i, x[rows, , drop = FALSE], threads)
+    for (i in which(object$weights > 0)) {
+      out[rows, ] <- out[rows, ] + block_decisions(object, i, x[rows, , drop = FALSE], threads)
+    }
   }
   out
 }
@@ -647,7 +718,8 @@ block_decisions <- function(object, i, x, threads) {
   spec <- object$kernels[[i]]
   if (is_noise(spec)) return(0)
   vectors <- object$vectors[, spec$columns, drop = FALSE]
-  K <- gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, vectors, threads, shift = core_shift(spec$kernel, vectors))
+  K <- gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, vectors, threads,
+                   shift = core_shift(spec$kernel, vectors))
   object$weights[[i]] * (K %*% object$expansion)
 }
 
@@ -655,17 +727,28 @@ block_decisions <- function(object, i, x, threads) {
 new_grams <- function(object, newdata) {
   given <- vapply(object$kernels, is.character, NA)
   needed <- names(object$weights)[given & object$weights > 0]
-  if (!is.list(newdata) || is.data.frame(newdata)) must_be("newdata", "a named list of cross-Gram matrices, new rows by training rows", newdata)
+  if (!is.list(newdata) || is.data.frame(newdata)) {
+    must_be("newdata", "a named list of cross-Gram matrices, new rows by training rows", newdata)
+  }
   if (is.null(names(newdata))) {
-    if (length(newdata) != sum(given)) abort("argument", "`newdata` must be a list of ", sum(given), " cross-Gram matrices, or name them.")
+    if (length(newdata) != sum(given)) {
+      abort("argument", "`newdata` must be a list of ", sum(given),
+            " cross-Gram matrices, or name them.")
+    }
     names(newdata) <- names(object$weights)[given]
   }
   absent <- setdiff(needed, names(newdata))
-  if (length(absent)) abort("columns", "`newdata` lacks the cross-Gram matrix of ", backticked(absent), ".")
+  if (length(absent)) {
+    abort("columns", "`newdata` lacks the cross-Gram matrix of ", backticked(absent), ".")
+  }
   grams <- lapply(needed, function(name) check_cross_gram(newdata[[name]], name, object$n))
   rows <- vapply(grams, nrow, 0L)
-  if (any(rows != rows[1L])) abort("argument", "Matrices in `newdata` must have equally many rows, not ", paste(unique(rows), collapse = " and "), ".")
-  complete <- Reduce(`&`, lapply(grams, function(K) rowSums(is.na(K)) == 0), !logical(max(rows, 0L)))
+  if (any(rows != rows[1L])) {
+    abort("argument", "Matrices in `newdata` must have equally many rows, not ",
+          paste(unique(rows), collapse = " and "), ".")
+  }
+  complete <- Reduce(`&`, lapply(grams, function(K) rowSums(is.na(K)) == 0),
+                     !logical(max(rows, 0L)))
   list(
     grams = stats::setNames(lapply(grams, function(K) K[complete, , drop = FALSE]), needed),
     complete = unname(complete), names = if (length(grams)) rownames(grams[[1L]])[complete]
@@ -673,8 +756,13 @@ new_grams <- function(object, newdata) {
 }
 
 check_cross_gram <- function(K, name, n) {
-  if (!is.matrix(K) || !(is.numeric(K) || all(is.na(K)))) must_be(paste0("newdata$", name), "a numeric matrix", K)
-  if (ncol(K) != n) abort("columns", "`newdata$", name, "` must have one column per training row (", n, "), not ", ncol(K), ".")
+  if (!is.matrix(K) || !(is.numeric(K) || all(is.na(K)))) {
+    must_be(paste0("newdata$", name), "a numeric matrix", K)
+  }
+  if (ncol(K) != n) {
+    abort("columns", "`newdata$", name, "` must have one column per training row (", n, "), not ",
+          ncol(K), ".")
+  }
   if (any(is.infinite(K))) abort("not_finite", "`newdata$", name, "` has infinite values.")
   storage.mode(K) <- "double"
   K
@@ -683,12 +771,13 @@ check_cross_gram <- function(K, name, n) {
 gram_decisions <- function(object, new) {
   out <- matrix(0, sum(new$complete), ncol(object$expansion))
   for (name in names(new$grams)) {
-    out <- out + object$weights[[name]] * (new$grams[[name]][, object$support, drop = FALSE] %*% object$expansion)
+    K <- new$grams[[name]][, object$support, drop = FALSE]
+    out <- out + object$weights[[name]] * (K %*% object$expansion)
   }
   out
 }
 
-# ---- methods --------------------------------------------------------------------------------------
+# ---- methods -------------------------------------------------------------------------------------
 
 #' Coefficients of fused columns
 #'
@@ -708,7 +797,8 @@ coef.kernel_fusion <- function(object, original = FALSE, ...) {
   check_seal(object)
   check_flag(original, "original")
   if (is.null(object$coefficients)) {
-    abort("argument", "Only columns as kernels (`kernels = NULL`) have coefficients; see `weights` for the others.")
+    abort("argument", "Only columns as kernels (`kernels = NULL`) have coefficients; ",
+          "see `weights` for the others.")
   }
   if (!original) return(object$coefficients)
   beta <- as.matrix(object$coefficients)
@@ -725,32 +815,49 @@ nobs.kernel_fusion <- function(object, ...) check_seal(object)$n
 # Kernels by the share of the fused diagonal they make up.
 fusion_table <- function(object) {
   size <- object$weights * object$mean_diagonal
-  table <- data.frame(kernel = names(object$weights), weight = unname(object$weights), share = unname(size / sum(size)))
-  if (!is.null(object$coefficients) && !is.matrix(object$coefficients)) table$coefficient <- unname(object$coefficients)
+  table <- data.frame(kernel = names(object$weights), weight = unname(object$weights),
+                      share = unname(size / sum(size)))
+  if (!is.null(object$coefficients) && !is.matrix(object$coefficients)) {
+    table$coefficient <- unname(object$coefficients)
+  }
   table[order(-table$share, seq_len(nrow(table))), ]
 }
 
 fusion_kind <- function(x) {
-  if (is.null(x$kernels)) "columns as kernels of rank one" else if (is.null(x$input)) "Gram matrices" else "kernels on columns"
+  if (is.null(x$kernels)) return("columns as kernels of rank one")
+  if (is.null(x$input)) "Gram matrices" else "kernels on columns"
 }
 
 # Digits of mere rounding tell nothing.
-format_small <- function(v) if (v > 0 && v < 1e-10) "below 1e-10" else format(v, digits = 3)
+format_small <- function(v) if (v < 1e-10) "below 1e-10" else format(v, digits = 3)
 
 #' @export
 print.kernel_fusion <- function(x, ...) {
   check_seal(x, "x")
-  cat("<kernel_fusion> ", x$type, if (length(x$levels) > 2L) paste0(", ", length(x$levels), " classes"), " on ", x$n, " rows: ",
+  C <- length(x$levels)
+  cat("<kernel_fusion> ", x$type, if (C > 2L) paste0(", ", C, " classes"), " on ", x$n, " rows: ",
       sum(x$active), " of ", length(x$active), " kernels active\n", sep = "")
-  cat("kernels: ", fusion_kind(x), ", weights ",
-      if (!x$adaptive) "preset" else paste0("adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations, " iterations"), "\n", sep = "")
-  cat(if (x$type == "regression") paste0("noise:   ", format(x$noise, digits = 4), " of the mean diagonal; training RMSE ")
-      else paste0("cost:    ", format(x$cost, digits = 4), "; ", length(x$support), " support rows; training error "),
-      format_small(x$training_error), "\n", sep = "")
+  cat("kernels: ", fusion_kind(x), ", weights ", adaptive_words(x), "\n", sep = "")
+  cat(training_words(x), "\n", sep = "")
   table <- utils::head(fusion_table(x), min(6L, sum(x$active)))
   cat("share:   ", paste0(table$kernel, sprintf(" %.3g%%", 100 * table$share), collapse = ", "),
       if (sum(x$active) > 6L) ", ...", "\n", sep = "")
   invisible(x)
+}
+
+adaptive_words <- function(x) {
+  if (!x$adaptive) return("preset")
+  paste0("adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations, " iterations")
+}
+
+training_words <- function(x) {
+  error <- if (x$training_error == 0) "0" else format_small(x$training_error)
+  if (x$type == "regression") {
+    share <- format(x$noise, digits = 4)
+    return(paste0("noise:   ", share, " of the mean diagonal; training RMSE ", error))
+  }
+  paste0("cost:    ", format(x$cost, digits = 4), "; ", length(x$support),
+         " support rows; training error ", error)
 }
 
 #' @export
@@ -759,7 +866,8 @@ summary.kernel_fusion <- function(object, ...) {
   check_seal(object)
   table <- fusion_table(object)
   structure(
-    list(model = object, kernels = table[table$weight > 0, ], inactive = names(object$active)[!object$active]),
+    list(model = object, kernels = table[table$weight > 0, ],
+         inactive = names(object$active)[!object$active]),
     class = "summary.kernel_fusion"
   )
 }
@@ -767,13 +875,16 @@ summary.kernel_fusion <- function(object, ...) {
 #' @export
 print.summary.kernel_fusion <- function(x, ...) {
   print(x$model)
-  if (!is.null(x$model$gap)) cat("largest relative duality gap: ", format_small(max(x$model$gap, .Machine$double.xmin)), "\n", sep = "")
+  if (!is.null(x$model$gap)) {
+    cat("largest relative duality gap: ", format_small(x$model$gap), "\n", sep = "")
+  }
   shown <- utils::head(x$kernels, 20L)
   print(shown, row.names = FALSE, digits = 4)
   if (nrow(x$kernels) > 20L) cat("... and", nrow(x$kernels) - 20L, "more\n")
   if (length(x$inactive)) {
     cat("inactive: ", paste(utils::head(x$inactive, 10L), collapse = ", "),
-        if (length(x$inactive) > 10L) sprintf(" and %d more", length(x$inactive) - 10L), "\n", sep = "")
+        if (length(x$inactive) > 10L) paste(" and", length(x$inactive) - 10L, "more"), "\n",
+        sep = "")
   }
   invisible(x)
 }
@@ -812,21 +923,26 @@ plot_weight_path <- function(x, n, ...) {
   limits <- range(shown, na.rm = TRUE)
   if (limits[2L] < 1.01 * limits[1L]) limits <- limits * c(0.5, 2)
   draw(graphics::matplot, list(
-    x = x$path$iteration, y = shown, ylim = limits, type = "l", lty = 1, lwd = ifelse(seq_len(ncol(size)) %in% best, 2, 0.7), col = colour,
+    x = x$path$iteration, y = shown, ylim = limits, type = "l", lty = 1,
+    lwd = ifelse(seq_len(ncol(size)) %in% best, 2, 0.7), col = colour,
     log = "y", yaxt = "n", xlab = "iteration", ylab = "",
     main = sprintf("%d of %d kernels keep a weight", sum(x$active), length(x$active))
   ), ...)
   ticks <- graphics::axTicks(2)
   graphics::axis(2, ticks, parse(text = sprintf("10^%g", round(log10(ticks), 2) + 0)))
   graphics::mtext("weight x mean diagonal", 2, line = 3.2, las = 0, cex = graphics::par("cex"))
-  graphics::points(rep(nrow(size), length(best)), size[nrow(size), best], pch = 16, col = colour[best], cex = 0.7)
-  graphics::mtext(substr(colnames(size)[best], 1L, 14L), 4, line = 0.4, at = spread_labels(size[nrow(size), best]), col = colour[best], cex = 0.8 * graphics::par("cex"))
+  graphics::points(rep(nrow(size), length(best)), size[nrow(size), best], pch = 16,
+                   col = colour[best], cex = 0.7)
+  graphics::mtext(substr(colnames(size)[best], 1L, 14L), 4, line = 0.4,
+                  at = spread_labels(size[nrow(size), best]), col = colour[best],
+                  cex = 0.8 * graphics::par("cex"))
   invisible(size)
 }
 
 # Heights for labels on a logarithmic axis, at least a line apart.
 spread_labels <- function(at) {
-  gap <- 0.8 * graphics::par("cin")[2L] * graphics::par("cex") * diff(graphics::par("usr")[3:4]) / graphics::par("pin")[2L]
+  line <- graphics::par("cin")[2L] * graphics::par("cex") / graphics::par("pin")[2L]
+  gap <- 0.8 * line * diff(graphics::par("usr")[3:4])
   height <- log10(at)
   o <- order(height)
   for (i in seq_along(o)[-1L]) height[o[i]] <- max(height[o[i]], height[o[i - 1L]] + gap)
@@ -838,7 +954,8 @@ plot_final_weights <- function(x, n, ...) {
   size <- stats::setNames((x$weights * x$mean_diagonal)[table$kernel], table$kernel)
   local_par()
   draw(graphics::dotchart, list(
-    x = rev(unname(size)), labels = rev(substr(names(size), 1L, 20L)), pch = 16, xlim = c(0, max(size)),
+    x = rev(unname(size)), labels = rev(substr(names(size), 1L, 20L)), pch = 16,
+    xlim = c(0, max(size)),
     color = rev(ifelse(size > 0, palette_classes[1L], "grey60")), xlab = "weight x mean diagonal",
     main = sprintf("%s carries %.0f%% of the fused kernel", table$kernel[1L], 100 * table$share[1L])
   ), ...)

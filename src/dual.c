@@ -766,7 +766,7 @@ static outcome advance(state *s, double value, ke_dual_result *result)
 static void trust_start(state *s)
 {
   list_free(s);
-  s->credit = s->m > 1 ? 2.0 * (double)s->p->n * pair_cost(s) : 0.0;
+  s->credit = s->m > 1 ? 8.0 * (double)s->p->n * pair_cost(s) : 0.0;
 }
 
 static ke_status settle(state *s, const ke_dual_control *control, ke_dual_result *result)
