@@ -330,7 +330,7 @@ check_definite <- function(K, name) {
 
 # Smallest and largest eigenvalue; of a large matrix by Lanczos steps with full
 # reorthogonalisation, which see any eigenvalue that stands clear of the rest.
-eigenvalue_range <- function(K, steps = 16L) {
+eigenvalue_range <- function(K, steps = 12L) {
   n <- nrow(K)
   if (n <= 300L) return(range(eigen(K, symmetric = TRUE, only.values = TRUE)$values))
   Q <- matrix(0, n, steps)
@@ -491,7 +491,8 @@ solve_machines <- function(set, r, g, control, last) {
   gap <- max(vapply(fits, function(fit) fit$gap / max(fit$scale, .Machine$double.xmin), 0))
   list(
     lambda = lambda, a = a, intercept = vapply(fits, `[[`, 0, "intercept"), gap = gap,
-    decision = vapply(fits, `[[`, numeric(nrow(g)), "decision"), forms = forms_of(set, r, a)
+    decision = vapply(fits, `[[`, numeric(nrow(g)), "decision"),
+    forms = if (control$adaptive) forms_of(set, r, a)
   )
 }
 
