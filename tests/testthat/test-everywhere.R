@@ -1,0 +1,65 @@
+# What must not change an answer. (Other BLAS libraries and locales: tools/everywhere.R.)
+
+test_that("equal rows in another order give the same selection", {
+  x <- as.matrix(iris[1:4])
+  twice <- rbind(x, x[1:20, ])
+  p <- c(1:150, 150 + 20:1)
+  for (method in c("fvs", "cholesky", "kobl", "kgs")) {
+    a <- kernel_basis(twice, rbf_kernel(1), method, size = 15)
+    b <- kernel_basis(twice[p, ], rbf_kernel(1), method, size = 15)
+    expect_identical(a$index, b$index)
+  }
+})
+
+test_that("one and two threads give the same models", {
+  data <- small_table(24)
+  for (name in setdiff(names(fits()), "kernel_tune")) {
+    entry <- fits()[[name]]
+    fit <- function(threads) quietly(entry$call(data$x, response_for(entry, data), threads = threads))
+    expect_equal(predict(fit(2), data$x), predict(fit(1), data$x), tolerance = 1e-12, info = name)
+  }
+})
+
+test_that("block sizes of the engine change no basis", {
+  x <- vapply(1:4, function(k) sin(1:600 * sqrt(k + 1)), numeric(600))
+  run <- function(candidates) {
+    old <- options(kernelect.candidates = candidates)
+    on.exit(options(old))
+    kernel_basis(x, rbf_kernel(0.5), size = 150, tol = 0)
+  }
+  whole <- run(0)
+  for (candidates in c(2, 17, 300)) {
+    part <- run(candidates)
+    expect_identical(part$index, whole$index)
+    expect_equal(part$path, whole$path, tolerance = 1e-10)
+  }
+})
+
+test_that("sizes that no machine holds are refused before memory is asked for", {
+  expect_error(check_memory(2^31, 2^31), class = "kernelect_error_memory")
+  expect_error(kernel_basis(iris[1:4], size = 2^31), class = "kernelect_error_argument")
+  expect_error(kernel_basis(iris[1:4], size = 1e300), class = "kernelect_error_argument")
+  big <- structure(list(), class = "data.frame", row.names = .set_row_names(2e9))
+  expect_error(gram(big), class = "kernelect_error_data")
+})
+
+test_that("predicting, printing and plotting leave options, graphics and the generator alone", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::plot(1)
+  examples <- example_models() # resamples of a ranking are drawn: asked for
+  set.seed(5)
+  invisible(stats::runif(1))
+  before <- list(options(), graphics::par(no.readonly = TRUE), .Random.seed, Sys.getlocale(), getwd())
+  for (example in examples) {
+    utils::capture.output(print(example[[1L]]), print(summary(example[[1L]])))
+    predict(example[[1L]], example[[2L]])
+    old <- graphics::par(no.readonly = TRUE)
+    plot(example[[1L]])
+    same <- setdiff(names(old), c("usr", "xaxp", "yaxp", "pin", "plt", "fin", "xlog", "ylog")) # set by any plot
+    expect_identical(graphics::par(no.readonly = TRUE)[same], old[same])
+  }
+  graphics::plot(1)
+  after <- list(options(), graphics::par(no.readonly = TRUE), .Random.seed, Sys.getlocale(), getwd())
+  expect_identical(after, before)
+})
