@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test check check-nosuggests bench sanitize docs reproduce trust clean \
-  core testthat check-quick installed tarball tarball-quick setup-run setup-test
+  core testthat check-quick installed tarball tarball-quick setup-run setup-test spell
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
 RSCRIPT = Rscript --no-init-file
@@ -14,7 +14,7 @@ demo: tarball-quick ## install into .lib/, print a small table and draw a plot
 	@tools/install
 	@$(RSCRIPT) -e 'source(system.file("demo", "kernelect.R", package = "kernelect"))' out/demo
 
-test: core testthat check-quick ## C core tests, testthat, R CMD check
+test: core testthat check-quick spell ## C core tests, testthat, R CMD check
 
 check: tarball ## R CMD check --as-cran with tests and vignettes; must be Status: OK
 	@tools/check
@@ -39,10 +39,12 @@ docs: tarball-quick ## regenerate NAMESPACE and man/; fails if that changed anyt
 	@git status --porcelain -- NAMESPACE man | { ! grep . ; } || \
 	  { echo "docs: NAMESPACE or man/ changed, see above: commit them"; exit 1; }
 
-reproduce: tarball-quick setup-test ## the papers' tables: render vignettes/articles into out/
+reproduce: tarball-quick setup-test ## the papers' tables again, into inst/results (hours); ONLY=fusion for one
 	@tools/install
-	@for f in vignettes/articles/*.Rmd; do $(RSCRIPT) -e \
-	  'rmarkdown::render(commandArgs(TRUE), output_dir = "out/articles", quiet = TRUE)' $$f || exit 1; done
+	@tools/reproduce $(ONLY)
+
+spell: setup-test ## spelling of help, vignettes, README and NEWS
+	@$(RSCRIPT) tools/spell.R
 
 trust: sanitize check-nosuggests ## the long checks: sanitizers, no suggested packages, analysers
 	@tools/setup trust
