@@ -22,8 +22,10 @@
 #' @family plots
 #' @export
 plot_boundary <- function(object, data, columns = NULL, y = NULL, grid = 120, ...) {
+  if (!is.list(object) || !is.object(object) || is.data.frame(object)) must_be("object", "a fitted classifier", object)
   if (!is.data.frame(data) && !is.matrix(data)) must_be("data", "a data frame", data)
   data <- as.data.frame(data)
+  if (nrow(data) == 0L) abort("data", "`data` has no rows.")
   grid <- check_whole(grid, "grid", min = 2, max = 2000)
   classes <- boundary_classes(data, y)
   columns <- boundary_columns(object, data, columns)
@@ -66,7 +68,9 @@ boundary_mesh <- function(data, columns, grid) {
     if (is.numeric(v)) stats::median(v, na.rm = TRUE) else if (is.factor(v)) factor(levels(v)[1L], levels(v)) else v[1L]
   })
   axis <- function(v) {
-    range <- grDevices::extendrange(v[is.finite(v)], f = 0.06)
+    v <- v[is.finite(v)]
+    if (!length(v)) abort("data", "`columns` of `data` have no finite values to draw.")
+    range <- grDevices::extendrange(v, f = if (min(v) < max(v)) 0.06 else 1)
     seq(range[1L], range[2L], length.out = grid)
   }
   points <- expand.grid(axis(data[[columns[1L]]]), axis(data[[columns[2L]]]))

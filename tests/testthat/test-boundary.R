@@ -41,7 +41,11 @@ test_that("what cannot be drawn is refused", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_snapshot(error = TRUE, {
+    plot_boundary(1, d)
     plot_boundary(fit, 1:3)
+    plot_boundary(fit, d[0, ])
+    plot_boundary(fit, transform(d, x1 = NA_real_))
+    plot_boundary(fit, d["x1"])
     plot_boundary(fit, d, columns = "x1")
     plot_boundary(fit, d, columns = c("x1", "y"))
     plot_boundary(fit, d, y = 1:3)
