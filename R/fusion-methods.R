@@ -1,0 +1,335 @@
+# Methods of kernel_fusion: prediction, printing, plots.
+
+# ---- prediction -------------------------------------------------------------------------------
+
+#' Predict by fused kernels
+#'
+#' @param object a [kernel_fusion()].
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#'   a model of Gram matrices the named list of cross-Gram matrices, new rows by training rows
+#'   (those of kernels without weight and of noise may be left out). Missing: the training rows.
+#' @param type `"response"`: fitted numbers, for a factor the same as `"decision"`; `"class"`:
+#'   predicted classes, the default for a factor; `"decision"`: decision values, positive for the
+#'   second of two classes, a column a class beyond two.
+#' @param threads number of threads.
+#' @param ... nothing else is accepted.
+#' @returns A numeric vector, a matrix with a column a class (more than two classes, not
+#'   `"class"`), or a factor. Rows with missing values give NA.
+#' @examples
+#' fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], cost = Inf)
+#' predict(fit, iris[c(1, 51), 1:4])
+#' predict(fit, iris[c(1, 51), 1:4], type = "decision")
+#' @family fusion
+#' @export
+predict.kernel_fusion <- function(object, newdata, type = c("response", "class", "decision"),
+                                  threads = getOption("kernelect.threads", 1L), ...) {
+  check_dots(...)
+  check_seal(object)
+  classes <- !is.null(object$levels)
+  if (missing(type) && classes) type <- "class"
+  type <- check_choice(type, "type", c("response", "class", "decision"))
+  if (type == "class" && !classes) {
+    abort("argument", "`type = \"class\"` needs a model of classes; this is a regression.")
+  }
+  threads <- check_threads(threads)
+  decision <- if (missing(newdata)) {
+    kept_decisions(object)
+  } else {
+    new_decisions(object, newdata, threads)
+  }
+  if (type != "class") return(decision)
+  rows <- if (is.matrix(decision)) rownames(decision) else names(decision)
+  stats::setNames(class_or_missing(decision, object$levels), rows)
+}
+
+kept_decisions <- function(object) {
+  if (is.null(object$fitted.values)) {
+    abort("argument", "`newdata` is missing, and the model was fitted without `keep`.")
+  }
+  object$fitted.values
+}
+
+class_or_missing <- function(decision, levels) {
+  missing <- is.na(rowSums(as.matrix(decision)))
+  class <- decided_class(replace(decision, is.na(decision), 0), levels)
+  class[missing] <- NA
+  class
+}
+
+new_decisions <- function(object, newdata, threads) {
+  new <- if (is.null(object$input)) {
+    new_grams(object, newdata)
+  } else {
+    new_matrix(newdata, object$input, object$scaling)
+  }
+  rows <- if (is.null(object$input)) new$names else rownames(new$x)[new$complete]
+  value <- if (is.null(object$input)) {
+    gram_decisions(object, new)
+  } else {
+    x <- new$x[new$complete, , drop = FALSE]
+    if (is.null(object$kernels)) x %*% object$coefficients else kernel_decisions(object, x, threads)
+  }
+  value <- unname(value) + rep(object$intercept, each = nrow(value))
+  fill_rows(named_decisions(value, object, rows), new$complete)
+}
+
+# Blocks of rows, so that no matrix larger than some MB is formed.
+kernel_decisions <- function(object, x, threads) {
+  out <- matrix(0, nrow(x), ncol(object$expansion))
+  step <- max(64L, 4e6 %/% max(1L, length(object$support)))
+  for (from in if (nrow(x)) seq(1L, nrow(x), by = step)) {
+    rows <- from:min(from + step - 1L, nrow(x))
+    for (i in which(object$weights > 0)) {
+      out[rows, ] <- out[rows, ] + block_decisions(object, i, x[rows, , drop = FALSE], threads)
+    }
+  }
+  out
+}
+
+block_decisions <- function(object, i, x, threads) {
+  spec <- object$kernels[[i]]
+  if (is_noise(spec)) return(0)
+  vectors <- object$vectors[, spec$columns, drop = FALSE]
+  K <- gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, vectors, threads,
+                   shift = core_shift(spec$kernel, vectors))
+  object$weights[[i]] * (K %*% object$expansion)
+}
+
+# The cross-Gram matrices that are needed, checked and in the model's order.
+new_grams <- function(object, newdata) {
+  given <- vapply(object$kernels, is.character, NA)
+  needed <- names(object$weights)[given & object$weights > 0]
+  if (!is.list(newdata) || is.data.frame(newdata)) {
+    must_be("newdata", "a named list of cross-Gram matrices, new rows by training rows", newdata)
+  }
+  if (is.null(names(newdata))) {
+    if (length(newdata) != sum(given)) {
+      abort("argument", "`newdata` must be a list of ", sum(given),
+            " cross-Gram matrices, or name them.")
+    }
+    names(newdata) <- names(object$weights)[given]
+  }
+  absent <- setdiff(needed, names(newdata))
+  if (length(absent)) {
+    abort("columns", "`newdata` lacks the cross-Gram matrix of ", backticked(absent), ".")
+  }
+  grams <- lapply(needed, function(name) check_cross_gram(newdata[[name]], name, object$n))
+  rows <- vapply(grams, nrow, 0L)
+  if (any(rows != rows[1L])) {
+    abort("argument", "Matrices in `newdata` must have equally many rows, not ",
+          paste(unique(rows), collapse = " and "), ".")
+  }
+  complete <- Reduce(`&`, lapply(grams, function(K) rowSums(is.na(K)) == 0),
+                     !logical(max(rows, 0L)))
+  list(
+    grams = stats::setNames(lapply(grams, function(K) K[complete, , drop = FALSE]), needed),
+    complete = unname(complete), names = if (length(grams)) rownames(grams[[1L]])[complete]
+  )
+}
+
+check_cross_gram <- function(K, name, n) {
+  if (!is.matrix(K) || !(is.numeric(K) || all(is.na(K)))) {
+    must_be(paste0("newdata$", name), "a numeric matrix", K)
+  }
+  if (ncol(K) != n) {
+    abort("columns", "`newdata$", name, "` must have one column per training row (", n, "), not ",
+          ncol(K), ".")
+  }
+  if (any(is.infinite(K))) abort("not_finite", "`newdata$", name, "` has infinite values.")
+  storage.mode(K) <- "double"
+  K
+}
+
+gram_decisions <- function(object, new) {
+  out <- matrix(0, sum(new$complete), ncol(object$expansion))
+  for (name in names(new$grams)) {
+    K <- new$grams[[name]][, object$support, drop = FALSE]
+    out <- out + object$weights[[name]] * (K %*% object$expansion)
+  }
+  out
+}
+
+# ---- methods -------------------------------------------------------------------------------------
+
+#' Coefficients of fused columns
+#'
+#' @param object a [kernel_fusion()] whose kernels are single columns.
+#' @param original FALSE: of the scaled columns, as in `object$coefficients`; TRUE: of the columns
+#'   as they were given, with the intercept first.
+#' @param ... nothing else is accepted.
+#' @returns A named vector, or a matrix with a column a class beyond two classes.
+#' @examples
+#' fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], cost = Inf)
+#' coef(fit)
+#' coef(fit, original = TRUE)
+#' @family fusion
+#' @export
+coef.kernel_fusion <- function(object, original = FALSE, ...) {
+  check_dots(...)
+  check_seal(object)
+  check_flag(original, "original")
+  if (is.null(object$coefficients)) {
+    abort("argument", "Only columns as kernels (`kernels = NULL`) have coefficients; ",
+          "see `weights` for the others.")
+  }
+  if (!original) return(object$coefficients)
+  beta <- as.matrix(object$coefficients)
+  if (!is.null(object$scaling)) beta <- beta / object$scaling$scale
+  center <- if (is.null(object$scaling)) 0 else object$scaling$center
+  out <- rbind(`(Intercept)` = object$intercept - colSums(beta * center), beta)
+  if (ncol(out) == 1L) drop(out) else out
+}
+
+#' @importFrom stats nobs
+#' @export
+nobs.kernel_fusion <- function(object, ...) check_seal(object)$n
+
+# Kernels by the share of the fused diagonal they make up.
+fusion_table <- function(object) {
+  size <- object$weights * object$mean_diagonal
+  table <- data.frame(kernel = names(object$weights), weight = unname(object$weights),
+                      share = unname(size / sum(size)))
+  if (!is.null(object$coefficients) && !is.matrix(object$coefficients)) {
+    table$coefficient <- unname(object$coefficients)
+  }
+  table[order(-table$share, seq_len(nrow(table))), ]
+}
+
+fusion_kind <- function(x) {
+  if (is.null(x$kernels)) return("columns as kernels of rank one")
+  if (is.null(x$input)) "Gram matrices" else "kernels on columns"
+}
+
+# Digits of mere rounding tell nothing.
+format_small <- function(v) if (v < 1e-10) "below 1e-10" else format(v, digits = 3)
+
+#' @export
+print.kernel_fusion <- function(x, ...) {
+  check_seal(x, "x")
+  C <- length(x$levels)
+  cat("<kernel_fusion> ", x$type, if (C > 2L) paste0(", ", C, " classes"), " on ", x$n, " rows: ",
+      sum(x$active), " of ", length(x$active), " kernels active\n", sep = "")
+  cat("kernels: ", fusion_kind(x), ", weights ", adaptive_words(x), "\n", sep = "")
+  cat(training_words(x), "\n", sep = "")
+  table <- utils::head(fusion_table(x), min(6L, sum(x$active)))
+  cat("share:   ", paste0(table$kernel, sprintf(" %.3g%%", 100 * table$share), collapse = ", "),
+      if (sum(x$active) > 6L) ", ...", "\n", sep = "")
+  invisible(x)
+}
+
+adaptive_words <- function(x) {
+  if (!x$adaptive) return("preset")
+  paste0("adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations, " iterations")
+}
+
+training_words <- function(x) {
+  error <- if (x$training_error == 0) "0" else format_small(x$training_error)
+  if (x$type == "regression") {
+    share <- format(x$noise, digits = 4)
+    return(paste0("noise:   ", share, " of the mean diagonal; training RMSE ", error))
+  }
+  paste0("cost:    ", format(x$cost, digits = 4), "; ", length(x$support),
+         " support rows; training error ", error)
+}
+
+#' @export
+summary.kernel_fusion <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)
+  table <- fusion_table(object)
+  structure(
+    list(model = object, kernels = table[table$weight > 0, ],
+         inactive = names(object$active)[!object$active]),
+    class = "summary.kernel_fusion"
+  )
+}
+
+#' @export
+print.summary.kernel_fusion <- function(x, ...) {
+  print(x$model)
+  if (!is.null(x$model$gap)) {
+    cat("largest relative duality gap: ", format_small(x$model$gap), "\n", sep = "")
+  }
+  shown <- utils::head(x$kernels, 20L)
+  print(shown, row.names = FALSE, digits = 4)
+  if (nrow(x$kernels) > 20L) cat("... and", nrow(x$kernels) - 20L, "more\n")
+  if (length(x$inactive)) {
+    cat("inactive: ", paste(utils::head(x$inactive, 10L), collapse = ", "),
+        if (length(x$inactive) > 10L) paste(" and", length(x$inactive) - 10L, "more"), "\n",
+        sep = "")
+  }
+  invisible(x)
+}
+
+#' Plot the weights of fused kernels
+#'
+#' @param x a [kernel_fusion()].
+#' @param type `"path"`: weights by iteration on a logarithmic axis, which shows how the kernels
+#'   that are not needed fall away; `"weights"`: the final weights as a dot chart.
+#' @param n how many kernels are named: those of the largest weights (at most 6 on the path).
+#' @param ... graphical parameters for [plot()].
+#' @returns The plotted data, invisibly: a matrix with a row an iteration and a column a kernel, or
+#'   a named vector; both are weights times the mean diagonal of their kernel, which makes them
+#'   comparable.
+#' @examples
+#' fit <- kernel_fusion(y ~ ., simulate_fusion(40, seed = 1))
+#' plot(fit)
+#' plot(fit, type = "weights")
+#' @family fusion
+#' @export
+plot.kernel_fusion <- function(x, type = c("path", "weights"), n = 10, ...) {
+  check_seal(x, "x")
+  type <- check_choice(type, "type", c("path", "weights"))
+  n <- check_whole(n, "n", min = 1)
+  if (type == "path") plot_weight_path(x, n, ...) else plot_final_weights(x, n, ...)
+}
+
+# Below the floor a weight counts as gone and its line ends.
+plot_weight_path <- function(x, n, ...) {
+  size <- as.matrix(x$path[-1L]) * rep(x$mean_diagonal, each = nrow(x$path))
+  shown <- replace(size, size <= 0, NA)
+  best <- utils::head(order(-size[nrow(size), ]), min(n, sum(x$active), 6L))
+  colour <- rep("grey75", ncol(size))
+  colour[best] <- class_colours(length(best))
+  local_par(mar = c(4.1, 4.6, 2.6, 6.1))
+  limits <- range(shown, na.rm = TRUE)
+  if (limits[2L] < 1.01 * limits[1L]) limits <- limits * c(0.5, 2)
+  draw(graphics::matplot, list(
+    x = x$path$iteration, y = shown, ylim = limits, type = "l", lty = 1,
+    lwd = ifelse(seq_len(ncol(size)) %in% best, 2, 0.7), col = colour,
+    log = "y", yaxt = "n", xlab = "iteration", ylab = "",
+    main = sprintf("%d of %d kernels keep a weight", sum(x$active), length(x$active))
+  ), ...)
+  ticks <- graphics::axTicks(2)
+  graphics::axis(2, ticks, parse(text = sprintf("10^%g", round(log10(ticks), 2) + 0)))
+  graphics::mtext("weight x mean diagonal", 2, line = 3.2, las = 0, cex = graphics::par("cex"))
+  graphics::points(rep(nrow(size), length(best)), size[nrow(size), best], pch = 16,
+                   col = colour[best], cex = 0.7)
+  graphics::mtext(substr(colnames(size)[best], 1L, 14L), 4, line = 0.4,
+                  at = spread_labels(size[nrow(size), best]), col = colour[best],
+                  cex = 0.8 * graphics::par("cex"))
+  invisible(size)
+}
+
+# Heights for labels on a logarithmic axis, at least a line apart.
+spread_labels <- function(at) {
+  line <- graphics::par("cin")[2L] * graphics::par("cex") / graphics::par("pin")[2L]
+  gap <- 0.8 * line * diff(graphics::par("usr")[3:4])
+  height <- log10(at)
+  o <- order(height)
+  for (i in seq_along(o)[-1L]) height[o[i]] <- max(height[o[i]], height[o[i - 1L]] + gap)
+  10^(height - max(0, max(height) - graphics::par("usr")[4L]))
+}
+
+plot_final_weights <- function(x, n, ...) {
+  table <- utils::head(fusion_table(x), n)
+  size <- stats::setNames((x$weights * x$mean_diagonal)[table$kernel], table$kernel)
+  local_par()
+  draw(graphics::dotchart, list(
+    x = rev(unname(size)), labels = rev(substr(names(size), 1L, 20L)), pch = 16,
+    xlim = c(0, max(size)),
+    color = rev(ifelse(size > 0, palette_classes[1L], "grey60")), xlab = "weight x mean diagonal",
+    main = sprintf("%s carries %.0f%% of the fused kernel", table$kernel[1L], 100 * table$share[1L])
+  ), ...)
+  invisible(size)
+}
