@@ -129,7 +129,7 @@ basis_control <- function(method = "fvs", size = NULL, tol = 0.01, center = "non
 engine_rule <- function(control, n) {
   limit <- if (is.null(control$size)) min(n, 1000) else min(n, control$size)
   if (!is.null(control$size) && is.finite(control$size) && control$size > n) {
-    inform("`size` = ", format(control$size), " is more than the ", n, " rows: ", n, " is used.")
+    inform("`size` = ", format(control$size, scientific = FALSE), " is more than the ", n, " rows: ", n, " is used.")
   }
   if (control$neighbours > n) abort("argument", "`neighbours` must be at most the number of rows, ", n, ".")
   list(
