@@ -1,8 +1,8 @@
 # Each target installs what it needs (tools/setup); all output goes to out/ and .lib/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check check-nosuggests bench sanitize docs reproduce trust clean \
-  core testthat check-quick installed tarball tarball-quick setup-run setup-test spell
+.PHONY: help demo test check check-nosuggests bench sanitize docs reproduce spell trust coverage \
+  clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
 RSCRIPT = Rscript --no-init-file
@@ -46,9 +46,13 @@ reproduce: tarball-quick setup-test ## the papers' tables again, into inst/resul
 spell: setup-test ## spelling of help, vignettes, README and NEWS
 	@$(RSCRIPT) tools/spell.R
 
-trust: sanitize check-nosuggests ## the long checks: sanitizers, no suggested packages, analysers
+trust: check-nosuggests installed ## the long checks (hours), ending in a table of what was tried and found
 	@tools/setup trust
-	@tools/analyze
+	@tools/trust $(TRUST)
+
+coverage: tarball ## line coverage of R and C by the tests
+	@tools/setup trust
+	@$(RSCRIPT) tools/coverage.R
 
 clean: ## remove everything built (packages fetched into .lib/ stay)
 	@rm -rf out .lib/kernelect src/*.o src/*.so
