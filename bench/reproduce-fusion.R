@@ -1,7 +1,7 @@
 # The experiment of Mottl, Krasotkina, Seredin and Muchnik (2005): 100 columns of which two are
 # real, 20 rows to train on and 280 to test, beside the print.
 #   Rscript bench/reproduce-fusion.R [seeds, default 200]
-# from the root of the repository. Results: bench/results/reproduce-fusion.csv, a row per setting:
+# from the root of the repository. Results: inst/results/fusion.csv, a row per setting:
 # mean over the seeds, its sd and standard error, the median, the mean number of kernels left.
 # Regression: test RMSE over the sd of the noise, 0.174. Recognition: test error in per cent, hard
 # margin, classes without noise (with that noise no rule could be better than 3.9 %, and 1.98 % is
@@ -53,6 +53,6 @@ results <- do.call(rbind, lapply(seq_len(nrow(settings)), function(i) {
     seeds = length(seeds), note = s$note
   )
 }))
-dir.create(file.path("bench", "results"), showWarnings = FALSE)
-utils::write.csv(results, file.path("bench", "results", "reproduce-fusion.csv"), row.names = FALSE)
+dir.create(file.path("inst", "results"), showWarnings = FALSE)
+utils::write.csv(results, file.path("inst", "results", "fusion.csv"), row.names = FALSE)
 print(results, row.names = FALSE)

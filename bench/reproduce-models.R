@@ -2,14 +2,14 @@
 # greedy kernel PCA (Teixeira, Tome and Lang 2009, Tables 1 and 2) on the published splits:
 #   Rscript bench/reproduce-models.R [set ...]      (PARTS=papers or PARTS=own: half of the methods)
 # Data: the directory named by KERNELECT_DATA, default ../shared/data. Errors are test errors in
-# per cent, mean and sd over the splits. Result: bench/results/reproduce-models.csv, a row per set
+# per cent, mean and sd over the splits. Result: inst/results/models.csv, a row per set
 # and method, with what was printed beside what we get. Rows of method "loo" and "tune" choose
 # size and kernel from the training rows alone.
 library(kernelect)
 
 data_dir <- Sys.getenv("KERNELECT_DATA", file.path("..", "shared", "data"))
 parts <- strsplit(Sys.getenv("PARTS", "papers,own"), ",")[[1]]
-result_file <- file.path("bench", "results", "reproduce-models.csv")
+result_file <- file.path("inst", "results", "models.csv")
 
 read_set <- function(name) {
   d <- utils::read.csv(gzfile(file.path(data_dir, paste0(name, ".csv.gz"))))

@@ -1,7 +1,7 @@
 # The experiments of Ramona, Richard and David on our implementation, beside the print:
 #   Rscript bench/reproduce-rank.R [repetitions, default as in the paper] [experiment ...]
 # from the root of the repository; experiments: toy table4 table6 spambase usps usps2 interaction.
-# Results: bench/results/reproduce-rank-<experiment>.csv. The data sets that no package has are
+# Results: inst/results/rank-<experiment>.csv. The data sets that no package has are
 # read from KERNELECT_DATA (default ../shared/data).
 suppressMessages({
   library(kernelect)
@@ -114,8 +114,8 @@ beside_print <- function(results, print_mean, print_sd) {
 }
 
 keep <- function(results, name) {
-  dir.create(file.path("bench", "results"), showWarnings = FALSE)
-  write.csv(results, file.path("bench", "results", paste0("reproduce-rank-", name, ".csv")), row.names = FALSE)
+  dir.create(file.path("inst", "results"), showWarnings = FALSE)
+  write.csv(results, file.path("inst", "results", paste0("rank-", name, ".csv")), row.names = FALSE)
   cat("\n", name, "\n", sep = "")
   print(results, row.names = FALSE)
 }

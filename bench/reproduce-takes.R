@@ -4,13 +4,13 @@
 # Training sizes are those of Table 2: published splits where there are any (diabetes, heart,
 # thyroid), else rows drawn at random, class by class; 20 splits.
 #
-# bench/results/reproduce-takes-table2.csv: number of directions and reconstruction cost E(M) of
+# inst/results/takes-table2.csv: number of directions and reconstruction cost E(M) of
 # KOBL with threshold f(t) = t, for five widths of the RBF kernel on standardised columns (sigma =
 # `factor` times "mean", the root mean squared distance to the centroid), beside the print; the
 # same for KGS and KPCA, whose printed costs belong to no basis of all rows. Costs of the KDA
 # column are not reproduced: two classes have one discriminant direction.
 #
-# bench/results/reproduce-takes-figures.csv: test accuracy in per cent, mean and sd over the
+# inst/results/takes-figures.csv: test accuracy in per cent, mean and sd over the
 # splits, of every method at several numbers of directions (Inf: all of positive weight), and the
 # mean number of directions there is, with sigma = "mean". The figures' numbers are not printed in
 # the paper. Beyond its methods: "takes loo" chooses the number of directions by leave-one-out,
@@ -28,7 +28,7 @@
 library(kernelect)
 
 data_dir <- Sys.getenv("KERNELECT_DATA", file.path("..", "shared", "data"))
-results_dir <- file.path("bench", "results")
+results_dir <- file.path("inst", "results")
 splits <- 20L
 sizes <- c(1, 2, 5, 10, 20, 40, 80, 160, Inf)
 
@@ -172,7 +172,7 @@ save_table <- function(table, name) {
   numbers <- vapply(table, is.double, NA)
   table[numbers] <- lapply(table[numbers], signif, 4)
   dir.create(results_dir, showWarnings = FALSE)
-  utils::write.csv(table, file.path(results_dir, paste0("reproduce-takes-", name, ".csv")), row.names = FALSE)
+  utils::write.csv(table, file.path(results_dir, paste0("takes-", name, ".csv")), row.names = FALSE)
 }
 
 asked <- commandArgs(trailingOnly = TRUE)
