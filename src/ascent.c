@@ -109,7 +109,7 @@ static size_t pair_at(const memory *m, size_t age)
  * without curvature among the free coordinates are passed over. 0 when none has any. */
 static int two_loop(memory *m, const double *free)
 {
-  double share[KE_MEMORY], curve[KE_MEMORY], scale = 0.0;
+  double share[KE_MEMORY] = {0}, curve[KE_MEMORY], scale = 0.0;
   double *q = m->direction;
   for (size_t age = 0; age < m->stored; age++) {
     const double *s = m->move + pair_at(m, age) * m->d, *y = m->turn + pair_at(m, age) * m->d;
@@ -213,7 +213,7 @@ ke_status ke_lbfgs(const ke_objective *f, ke_search *s, double *w, double *work)
   if (status != KE_OK)
     return status;
   for (int small = 0; s->iterations < s->max_iter;) {
-    double value;
+    double value = 0.0;
     const int kind = set_direction(&m, s->gradient);
     if (kind == 0)
       return KE_OK;

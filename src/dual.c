@@ -227,7 +227,7 @@ static void rescale_start(state *s)
 /* Pairs between two looks at the gap: few enough for an interrupt to be answered at once. */
 static size_t longest_batch(const state *s)
 {
-  const size_t n = s->p->n, wanted = 32 + n / 8, most = 16 + 10000000 / n;
+  const size_t n = s->p->n > 1 ? s->p->n : 1, wanted = 32 + n / 8, most = 16 + 10000000 / n;
   return wanted < most ? wanted : most;
 }
 

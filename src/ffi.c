@@ -10,10 +10,9 @@
 #include <unistd.h>
 #endif
 
-void ffi_assert(int holds, const char *what)
+void ffi_fail(const char *what)
 {
-  if (!holds)
-    Rf_error("internal error: %s", what);
+  Rf_error("internal error: %s", what);
 }
 
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what)

@@ -9,7 +9,8 @@
 #include <Rinternals.h>
 
 /* Type and shape are checked in R; a failure here is a defect or a tampered model. */
-void ffi_assert(int holds, const char *what);
+#define ffi_assert(holds, what) ((holds) ? (void)0 : ffi_fail(what))
+void ffi_fail(const char *what) __attribute__((noreturn));
 
 /* A double matrix (asserted) and its dimensions. */
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);

@@ -33,7 +33,7 @@ SEXP ffi_fuse(SEXP grams, SEXP weights, SEXP threads)
 /* sum over the columns of `a` of a'Ka, for every matrix of the list */
 SEXP ffi_forms(SEXP grams, SEXP a)
 {
-  size_t n, rows, columns;
+  size_t n = 0, rows, columns;
   const double **k = gram_pointers(grams, &n);
   const double *v = ffi_matrix(a, &rows, &columns, "a");
   ffi_assert(rows == n, "a");

@@ -115,7 +115,7 @@ SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SE
 {
   const ke_env env = ffi_env_progress(threads, verbose);
   ke_nested p = {0};
-  size_t classes, asked, count, d;
+  size_t classes, asked = 0, count, d;
   p.rows = ffi_matrix(rows, &p.n, &p.d, "rows");
   const int *sorted = unpack_labels(label, p.n, &classes);
   p.self = queries == R_NilValue;
