@@ -1,7 +1,7 @@
 # Each target installs what it needs (tools/setup); all output goes to out/ and .lib/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check check-nosuggests bench sanitize docs reproduce spell trust coverage \
+.PHONY: help demo test check check-nosuggests bench sanitize docs site reproduce spell trust coverage \
   clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
@@ -42,6 +42,11 @@ docs: tarball-quick ## regenerate NAMESPACE and man/; fails if that changed anyt
 reproduce: tarball-quick setup-test ## the papers' tables again, into inst/results (hours); ONLY=fusion for one
 	@tools/install
 	@tools/reproduce $(ONLY)
+
+site: tarball-quick ## the web site of the package into docs/, offline
+	@tools/setup docs
+	@tools/install
+	@$(RSCRIPT) -e 'options(pkgdown.internet = FALSE); pkgdown::build_site(preview = FALSE, install = FALSE)'
 
 spell: setup-test ## spelling of help, vignettes, README and NEWS
 	@$(RSCRIPT) tools/spell.R
