@@ -11,6 +11,7 @@
  */
 #include "blas.h"
 #include "kernelect.h"
+#include "simd.h"
 
 #include <float.h>
 #include <math.h>
@@ -150,44 +151,62 @@ static void kernel_columns(const ke_source *s, size_t i0, size_t m, double *out,
   (void)env;
 }
 
-static inline void lower_one(double *residual, double entry, double weight, double inverse,
-                             ke_pick *p)
+/* One new column of the factor on some rows: what it takes off their residuals. */
+typedef struct {
+  size_t rows;
+  const double *column, *weight, *inverse;
+  double *residual;
+  ke_pick *totals;
+} step;
+
+INLINE double sum_v4(const v4 *x)
 {
-  const double rest = *residual - entry * entry, kept = rest > 0.0 ? rest : 0.0;
-  *residual = kept;
-  p->lowest = rest < p->lowest ? rest : p->lowest;
-  p->trace += kept;
-  p->scaled += kept * inverse;
-  p->norm += sqrt(kept);
-  p->best = kept * weight > p->best ? kept * weight : p->best;
+  return ((*x)[0] + (*x)[1]) + ((*x)[2] + (*x)[3]);
 }
 
-static void add_totals(ke_pick *p, const ke_pick *part)
+static void lower_rest(const step *s, size_t i)
 {
-  p->lowest = part->lowest < p->lowest ? part->lowest : p->lowest;
-  p->trace += part->trace;
-  p->scaled += part->scaled;
-  p->norm += part->norm;
-  p->best = part->best > p->best ? part->best : p->best;
-}
-
-/* Take one new column off the residuals of rows i0 .. i0 + m and add to its totals: in two lanes,
- * so that one addition need not wait for another. */
-static void lower_residuals(ke_basis *b, size_t i0, size_t m, const double *column, ke_pick *p)
-{
-  double *r = b->residual + i0;
-  const double *w = b->weight + i0, *inverse = b->inverse + i0;
-  ke_pick even = {0}, odd = {0};
-  size_t i = 0;
-  for (; i + 2 <= m; i += 2) {
-    lower_one(r + i, column[i], w[i], inverse[i], &even);
-    lower_one(r + i + 1, column[i + 1], w[i + 1], inverse[i + 1], &odd);
+  ke_pick *p = s->totals;
+  for (; i < s->rows; i++) {
+    const double rest = s->residual[i] - s->column[i] * s->column[i];
+    const double kept = rest > 0.0 ? rest : 0.0;
+    s->residual[i] = kept;
+    p->lowest = fmin(p->lowest, rest);
+    p->best = fmax(p->best, kept * s->weight[i]);
+    p->trace += kept;
+    p->scaled += kept * s->inverse[i];
+    p->norm += sqrt(kept);
   }
-  if (i < m)
-    lower_one(r + i, column[i], w[i], inverse[i], &even);
-  add_totals(p, &even);
-  add_totals(p, &odd);
 }
+
+INLINE void lower_residuals_body(const step *s)
+{
+  ke_pick *p = s->totals;
+  v4 trace = {0}, scaled = {0}, norm = {0}, best = {0}, lowest = {0};
+  size_t i = 0;
+  for (; i + 4 <= s->rows; i += 4) {
+    const v4 entry = LOAD(s->column + i), rest = LOAD(s->residual + i) - entry * entry;
+    const v4 kept = (v4)((l4)rest & (rest > 0.0));
+    const v4 root = {sqrt(kept[0]), sqrt(kept[1]), sqrt(kept[2]), sqrt(kept[3])};
+    const v4 key = kept * LOAD(s->weight + i);
+    STORE(s->residual + i, kept);
+    lowest = SELECT(rest < lowest, rest, lowest);
+    best = SELECT(key > best, key, best);
+    trace += kept;
+    scaled += kept * LOAD(s->inverse + i);
+    norm += root;
+  }
+  for (int k = 0; k < 4; k++) {
+    p->lowest = fmin(p->lowest, lowest[k]);
+    p->best = fmax(p->best, best[k]);
+  }
+  p->trace += sum_v4(&trace);
+  p->scaled += sum_v4(&scaled);
+  p->norm += sum_v4(&norm);
+  lower_rest(s, i);
+}
+
+DEFINE_DISPATCHED(static, lower_residuals, (const step *s), (s))
 
 static void add_squares(const double *column, size_t m, double *explained)
 {
@@ -205,10 +224,15 @@ static void update_chunk(ke_basis *b, size_t i0, size_t m, const ke_env *env)
   ke_trsm_right_lower_t(m, b->picks, b->square, KE_BLOCK, fresh, b->n);
   for (size_t l = 0; l < b->picks; l++) {
     const size_t row = b->index[b->size + l];
-    const double *column = fresh + l * b->n;
-    if (row >= i0 && row < i0 + m) /* its own pivot leaves exactly nothing */
-      b->residual[row] = column[row - i0] * column[row - i0];
-    lower_residuals(b, i0, m, column, &b->path[b->size + l]);
+    double *column = fresh + l * b->n;
+    const int here = row >= i0 && row < i0 + m;
+    const double own = here ? column[row - i0] : 0.0;
+    if (here) /* its own pivot leaves exactly nothing */
+      b->residual[row] = column[row - i0] = 0.0;
+    const step s = {m, column, b->weight + i0, b->inverse + i0, b->residual + i0, &b->path[b->size + l]};
+    lower_residuals(&s);
+    if (here)
+      column[row - i0] = own;
     if (b->explained)
       add_squares(column, m, b->explained + i0);
   }

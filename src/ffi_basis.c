@@ -134,6 +134,7 @@ static void lend_rows(ke_basis *b)
   b->weight = doubles(n);
   b->residual = doubles(n);
   b->keys = doubles(n);
+  b->sorted = doubles(n);
   b->index = sizes(b->limit);
   b->path = (ke_pick *)R_alloc(b->limit + 1, sizeof(ke_pick));
   b->candidate = sizes(most);

@@ -236,7 +236,7 @@ struct ke_basis {
   const double *threshold; /* limit + 1, or NULL */
   size_t forced;           /* first pick, or n when free */
   /* lent: n each */
-  double *diagonal, *inverse, *weight, *residual, *keys;
+  double *diagonal, *inverse, *weight, *residual, *keys, *sorted;
   double *explained; /* n, for a normalised rule only, else NULL: diagonal - residual, summed */
   /* lent: n x capacity; capacity at least min(limit, size + KE_BLOCK) or KE_FULL is returned */
   double *factor;

@@ -13,6 +13,7 @@
 #include "kernelect.h"
 
 #include <float.h>
+#include <string.h>
 
 static double key(const ke_basis *b, size_t row, double residual, double explained)
 {
@@ -75,9 +76,10 @@ static size_t best_row(const ke_basis *b)
 {
   double best = 0.0;
   for (size_t i = 0; i < b->n; i++)
-    best = row_key(b, i) > best ? row_key(b, i) : best;
+    best = b->keys[i] > best ? b->keys[i] : best;
+  const double tied = tie_with(b, best);
   size_t i = 0;
-  while (row_key(b, i) < tie_with(b, best))
+  while (b->keys[i] < tied)
     i++;
   return i;
 }
@@ -86,11 +88,12 @@ static size_t best_row(const ke_basis *b)
  * a candidate below that row wins a tie for certain. */
 static size_t first_outside(const ke_basis *b)
 {
+  const double tied = tie_with(b, b->outside);
   size_t c = 0;
   for (size_t i = 0; i < b->n; i++) {
     if (c < b->count && b->candidate[c] == i)
       c++;
-    else if (row_key(b, i) >= tie_with(b, b->outside))
+    else if (b->keys[i] >= tied)
       return i;
   }
   return b->n;
@@ -102,12 +105,12 @@ static void greedy_collect(ke_basis *b, size_t pick, double cut)
 {
   size_t above = 0;
   for (size_t i = 0; i < b->n; i++)
-    above += row_key(b, i) > cut || i == pick;
+    above += b->keys[i] > cut || i == pick;
   size_t spare = b->most > above ? b->most - above : 0;
   b->count = 0;
   b->outside = 0.0;
   for (size_t i = 0; i < b->n; i++) {
-    const double k = row_key(b, i);
+    const double k = b->keys[i];
     const int tied = k == cut && k > 0.0 && i != pick && spare > 0;
     if (tied)
       spare--;
@@ -124,12 +127,13 @@ static void greedy_collect(ke_basis *b, size_t pick, double cut)
 static void greedy_propose(ke_basis *b, const ke_env *env)
 {
   (void)env;
+  for (size_t i = 0; i < b->n; i++)
+    b->keys[i] = row_key(b, i);
   const size_t pick = b->size == 0 && b->forced < b->n ? b->forced : best_row(b);
   double cut = 0.0;
   if (b->most < b->n) {
-    for (size_t i = 0; i < b->n; i++)
-      b->keys[i] = row_key(b, i);
-    cut = select_largest(b->keys, b->n, b->most - 1);
+    memcpy(b->sorted, b->keys, b->n * sizeof(double));
+    cut = select_largest(b->sorted, b->n, b->most - 1);
   }
   greedy_collect(b, pick, cut);
 }

@@ -70,7 +70,7 @@ static ke_basis engine(ke_source *s, ke_method method, size_t limit, size_t most
   b.most = most;
   const size_t room = most > KE_BLOCK ? most : KE_BLOCK;
   b.diagonal = lend(b.n), b.inverse = lend(b.n), b.weight = lend(b.n);
-  b.residual = lend(b.n), b.keys = lend(b.n);
+  b.residual = lend(b.n), b.keys = lend(b.n), b.sorted = lend(b.n);
   b.explained = b.rule->normalised ? lend(b.n) : NULL;
   b.index = lend_sizes(limit);
   b.path = calloc(limit, sizeof(ke_pick));
@@ -85,6 +85,7 @@ static ke_basis engine(ke_source *s, ke_method method, size_t limit, size_t most
 static void drop(ke_basis *b)
 {
   free(b->diagonal), free(b->inverse), free(b->weight), free(b->residual), free(b->keys);
+  free(b->sorted);
   free(b->explained), free(b->index), free(b->path), free(b->candidate), free(b->sequence);
   free(b->left), free(b->gained), free(b->square), free(b->chosen), free((void *)b->threshold);
   free(b->factor), free(b->panel), free(b->picked_rows), free(b->triangle), free(b->solution);

@@ -27,7 +27,7 @@ static void lend_rows(ke_basis *b)
 {
   const size_t n = b->n, most = b->most > KE_BLOCK ? b->most : KE_BLOCK;
   b->diagonal = fuzz_doubles(n), b->inverse = fuzz_doubles(n), b->weight = fuzz_doubles(n);
-  b->residual = fuzz_doubles(n), b->keys = fuzz_doubles(n);
+  b->residual = fuzz_doubles(n), b->keys = fuzz_doubles(n), b->sorted = fuzz_doubles(n);
   b->explained = b->rule->normalised ? fuzz_doubles(n) : NULL;
   b->index = fuzz_indices(b->limit), b->chosen = fuzz_indices(KE_BLOCK);
   b->path = (ke_pick *)calloc(b->limit, sizeof(ke_pick));
@@ -39,6 +39,7 @@ static void lend_rows(ke_basis *b)
 static void give_back(ke_basis *b)
 {
   free(b->diagonal), free(b->inverse), free(b->weight), free(b->residual), free(b->keys);
+  free(b->sorted);
   free(b->explained), free(b->index), free(b->chosen), free(b->path), free(b->candidate);
   free(b->sequence), free(b->left), free(b->gained), free(b->square), free(b->factor);
   free(b->panel), free(b->picked_rows), free(b->triangle), free(b->solution);
