@@ -109,7 +109,7 @@ long_calls <- list(
   },
   "kernel_rank, kfds" = function() {
     data <- long_table(2000, 300)
-    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "kfds", kernel = rbf_kernel(5))
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "kfds")
   },
   "kernel_rank, rfe" = function() {
     data <- long_table(2000, 100)

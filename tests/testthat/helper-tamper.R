@@ -34,7 +34,10 @@ change_at <- function(x, path, value) {
   x
 }
 
-one_element <- function(v, to) if (length(v)) `[[<-`(v, sample.int(length(v), 1L), to) else v
+one_element <- function(v, to) {
+  if (length(v)) suppressWarnings(v[[sample.int(length(v), 1L)]] <- to) # a factor takes no new level
+  v
+}
 
 model_edits <- list(
   "drop" = function(v) gone,
