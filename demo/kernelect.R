@@ -73,7 +73,9 @@ cat("\nplots:  ", paste(basename(files), collapse = ", "), " in ", normalizePath
 if (requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()) {
   source <- file.path(tempdir(), "report.Rmd")
   file.copy(system.file("report", "report.Rmd", package = "kernelect"), source, overwrite = TRUE)
+  old <- options(rmarkdown.html_vignette.check_title = FALSE) # the report is no vignette, it looks like one
   report <- rmarkdown::render(source, output_dir = out, params = list(results = r), quiet = TRUE)
+  options(old)
   cat("report: ", normalizePath(report), "\n", sep = "")
 } else {
   cat("report: not written (it needs the rmarkdown package and pandoc)\n")
