@@ -43,7 +43,7 @@ basis_contest <- function(n, rounds) {
 runs <- list(
   basis_contest(2000, rounds = 5),
   basis_contest(20000, rounds = 5),
-  basis_contest(100000, rounds = 3)
+  basis_contest(100000, rounds = 5)
 )
 seconds <- vapply(runs, function(r) r$cpu[1], 0)
 growth <- diff(log(seconds)) / diff(log(c(2000, 20000, 100000)))
