@@ -16,27 +16,15 @@
  * Ramona, Richard and David, eqs 3-10, 15-18, 22-24.
  */
 #include "kernelect.h"
+#include "threads.h"
 #include "simd.h"
 
 #include <math.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #define FAMILIES 2
 #define SLOTS 8 /* strips a thread between two looks for an interrupt */
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
-static int thread_id(void)
-{
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
 
 static double slope_factor(const ke_kernel *kernel)
 {
@@ -328,7 +316,7 @@ static void sum_batch(ke_criterion *c, size_t j0, size_t first, size_t count, co
 #endif
   for (size_t q = 0; q < count; q++) {
     const strip s = strip_at(c, (first + q) * KE_STRIP, j0);
-    const strip_buffer b = buffer_at(c, c->buffer + (size_t)thread_id() * buffer_size(c));
+    const strip_buffer b = buffer_at(c, c->buffer + ke_thread_number() * buffer_size(c));
     const strip_sums out = slot_at(c, base + q * slot_size(c));
     sum_strip(c, &s, &b, &out);
   }

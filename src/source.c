@@ -7,13 +7,10 @@
  * half of the matrix that both the centre and the first pick of fvs need.
  */
 #include "kernelect.h"
+#include "threads.h"
 
 #include <math.h>
 #include <string.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 static void remember(ke_source *s, int set, const size_t *index, size_t m)
 {
@@ -223,15 +220,6 @@ static size_t batch(const ke_source *s, int threads)
   return count > (size_t)threads ? count : (size_t)threads;
 }
 
-static size_t thread_number(void)
-{
-#ifdef _OPENMP
-  return (size_t)omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
 size_t ke_row_sums_work(size_t n, int threads)
 {
   const size_t tiles = (n + KE_TILE - 1) / KE_TILE;
@@ -304,7 +292,7 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
       for (size_t t = t0; t < t1; t++)
-        strip_tile(&p, t, work + thread_number() * KE_TILE * KE_TILE);
+        strip_tile(&p, t, work + ke_thread_number() * KE_TILE * KE_TILE);
     }
     for (size_t t = b + 1; t < tiles; t++) /* in a fixed order, whatever the threads */
       for (size_t q = 0; q < p.k; q++)

@@ -9,26 +9,14 @@
  * HSIC by leaving out: Song, Smola, Gretton, Bedo and Borgwardt (2012), backward elimination.
  */
 #include "kernelect.h"
+#include "threads.h"
 #include "simd.h"
 
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #define CELLS (KE_SUBSET_TILE * KE_SUBSET_TILE)
 #define GROUP 24 /* columns of the product one thread takes at a time: whole register blocks */
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
-static int thread_id(void)
-{
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
 
 /* A tile: rows i0 .. i0 + m against rows j0 .. j0 + k; it counts `share`. */
 typedef struct {
@@ -108,7 +96,7 @@ static void scan_tile(const ke_subset *s, const tile *t, const ke_rows panels[2]
 #pragma omp parallel num_threads(env->threads) if (env->threads > 1)
 #endif
   {
-    double *own = work + (size_t)thread_id() * each;
+    double *own = work + ke_thread_number() * each;
 #ifdef _OPENMP
 #pragma omp for
 #endif
@@ -215,7 +203,7 @@ static void extend_tile(const ke_subset *s, const tile *t, const double *chosen,
   for (size_t e = 0; e < s->d; e++) {
     if (chosen[e] != 0.0)
       continue;
-    double *cells = own + (size_t)thread_id() * CELLS, sum[2] = {0.0, 0.0};
+    double *cells = own + ke_thread_number() * CELLS, sum[2] = {0.0, 0.0};
     ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
     extend_sums(target, base, cells, t->m * t->k, sum);
     sums[0][e] += sum[0];
