@@ -42,7 +42,8 @@
 #' @param K a Gram matrix, with `x` missing.
 #' @param na_action `"fail"` on missing values, or `"omit"` the rows that have them.
 #' @param threads number of threads; the result does not depend on it.
-#' @param verbose draw a progress bar?
+#' @param verbose draw a progress bar? In an interactive session one appears by itself after two
+#'   seconds.
 #' @returns A list of class `"kernel_basis"`:
 #' * `index`: the rows picked, in order;
 #' * `vectors`: these rows, scaled (NULL for a Gram matrix);
@@ -136,7 +137,7 @@ engine_rule <- function(control, n) {
     method = match(control$method, basis_methods) - 1, limit = limit, tol = control$tol,
     threshold = if (control$method == "kobl") threshold_values(control$threshold, limit, n),
     first = if (control$first < n) evenly_spaced(n, control$first),
-    neighbours = control$neighbours, verbose = control$verbose,
+    neighbours = control$neighbours, verbose = show_progress(control$verbose),
     candidates = engine_option("candidates"), columns = engine_option("columns")
   )
 }

@@ -46,7 +46,8 @@
 #' @param na_action `"fail"` on missing values, or `"omit"` the rows that have them.
 #' @param keep keep fitted values and residuals? NULL: up to 10,000 rows.
 #' @param threads number of threads for Gram matrices; the result does not depend on it.
-#' @param verbose draw a progress bar?
+#' @param verbose draw a progress bar? In an interactive session one appears by itself after two
+#'   seconds.
 #' @returns A list of class `"kernel_fusion"`; n rows, D kernels, C = 1 decision (regression, two
 #'   classes) or one a class:
 #' * `weights`: r, named, of the kernels on their own scale; zero where a kernel is not needed;

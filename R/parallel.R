@@ -9,14 +9,22 @@ parallel_lapply <- function(x, f) {
   future.apply::future_lapply(x, f, future.packages = "kernelect")
 }
 
+# A bar is drawn when `verbose` asks for it and, where a person is looking, once a job has taken
+# two seconds: NA means the latter.
+show_progress <- function(verbose) if (verbose) TRUE else if (interactive()) NA else FALSE
+
 # A function that moves a progress bar on by one, or does nothing.
-progress <- function(show, count) {
-  if (!show || count < 1L) return(function(close = FALSE) invisible())
-  bar <- utils::txtProgressBar(max = count, style = 3, file = stderr())
+progress <- function(verbose, count, show = show_progress(verbose)) {
+  if (isFALSE(show) || count < 1L) return(function(close = FALSE) invisible())
+  new_bar <- function() utils::txtProgressBar(max = count, style = 3, file = stderr())
+  bar <- if (isTRUE(show)) new_bar()
+  start <- proc.time()[["elapsed"]]
   done <- 0
   function(close = FALSE) {
-    if (close) return(invisible(close(bar)))
+    if (close) return(invisible(if (!is.null(bar)) close(bar)))
     done <<- done + 1
-    utils::setTxtProgressBar(bar, done)
+    if (is.null(bar) && proc.time()[["elapsed"]] - start >= 2) bar <<- new_bar()
+    if (!is.null(bar)) utils::setTxtProgressBar(bar, done)
+    invisible()
   }
 }

@@ -223,7 +223,7 @@ log_odds <- function(error, n) {
 
 # how: 0 forward selection, 1 as printed, 2 the errors along `order`.
 ensemble_path <- function(z, y, how, order, control) {
-  .Call(ffi_kffs, z, as.integer(y), how, order, control$threads, control$verbose)
+  .Call(ffi_kffs, z, as.integer(y), how, order, control$threads, show_progress(control$verbose))
 }
 
 relief <- function(z, y, control) {
@@ -302,7 +302,7 @@ keep_directions <- function(fit, n) {
 nested_errors <- function(fit, scores, y, control) {
   sorted <- order(fit$y)
   .Call(ffi_nested_errors, scores, if (!is.null(scores)) as.integer(factor(y, levels(fit$y))),
-        fit$scores[sorted, , drop = FALSE], as.integer(fit$y)[sorted], sorted, control$threads, control$verbose)
+        fit$scores[sorted, , drop = FALSE], as.integer(fit$y)[sorted], sorted, control$threads, show_progress(control$verbose))
 }
 
 # A model may come from a file: nothing inconsistent may reach the arithmetic.

@@ -147,11 +147,11 @@ assign_folds <- function(classes, n, folds) {
 
 over_folds <- function(folds, run, verbose) {
   if (parallel_plan()) return(future.apply::future_lapply(seq_len(folds), run, future.seed = NULL))
-  bar <- if (verbose) utils::txtProgressBar(max = folds, style = 3, file = stderr())
-  on.exit(if (verbose) close(bar))
+  tick <- progress(verbose, folds)
+  on.exit(tick(close = TRUE))
   lapply(seq_len(folds), function(i) {
     out <- run(i)
-    if (verbose) utils::setTxtProgressBar(bar, i)
+    tick()
     out
   })
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -53,13 +54,21 @@ ke_env ffi_env(SEXP threads)
 
 #define BAR 50
 
-/* data points to the number of marks drawn so far */
+typedef struct {
+  int marks;    /* drawn so far */
+  time_t start; /* nothing is drawn before this has passed by `patience` seconds */
+  double patience;
+} bar;
+
 static void draw_progress(void *data, double share)
 {
-  int *drawn = (int *)data, marks = (int)(share * BAR);
-  if (marks <= *drawn && share < 1.0)
+  bar *b = (bar *)data;
+  const int marks = (int)(share * BAR);
+  if (b->marks < 0 && difftime(time(NULL), b->start) < b->patience)
     return;
-  *drawn = marks;
+  if (marks <= b->marks && share < 1.0)
+    return;
+  b->marks = marks;
   REprintf("\r|");
   for (int i = 0; i < BAR; i++)
     REprintf(i < marks ? "=" : " ");
@@ -69,11 +78,14 @@ static void draw_progress(void *data, double share)
 ke_env ffi_env_progress(SEXP threads, SEXP verbose)
 {
   ke_env env = ffi_env(threads);
-  if (Rf_asLogical(verbose) != TRUE)
+  const int show = Rf_asLogical(verbose);
+  if (show == FALSE)
     return env;
-  int *drawn = (int *)R_alloc(1, sizeof(int));
-  *drawn = -1;
-  env.data = drawn;
+  bar *b = (bar *)R_alloc(1, sizeof(bar));
+  b->marks = -1;
+  b->start = time(NULL);
+  b->patience = show == TRUE ? 0.0 : 2.0;
+  env.data = b;
   env.progress = draw_progress;
   return env;
 }

@@ -20,7 +20,8 @@ const double *ffi_optional(SEXP x, size_t n, const char *what);
 
 ke_env ffi_env(SEXP threads);
 
-/* The same, with a progress bar on the message stream when `verbose` is TRUE. */
+/* The same, with a progress bar on the message stream: at once when `verbose` is TRUE, after two
+ * seconds when it is NA. */
 ke_env ffi_env_progress(SEXP threads, SEXP verbose);
 ke_kernel ffi_kernel(SEXP spec);
 
