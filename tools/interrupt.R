@@ -174,8 +174,8 @@ child <- function(name, times) {
     memory[i] <<- resident()
     answer
   }, c(0, 0))
-  # what the allocator happens to hold varies: the least of some samples is what stays
-  growth <- min(utils::tail(memory, times / 5)) - min(utils::head(memory, times / 5))
+  # what the allocator holds settles at first and varies then: the least of some samples stays
+  growth <- min(utils::tail(memory, times / 5)) - min(memory[seq(ceiling(times / 5), ceiling(2 * times / 5))])
   answers <- cbind(delays, short)
   worst <- apply(answers, 1L, max, na.rm = TRUE)
   cat(sprintf("%s;%d;%.3f;%.3f;%.2f;%.1f;%s;%.0f\n", name, sum(!is.na(answers[1L, ])), stats::median(answers[1L, ], na.rm = TRUE),

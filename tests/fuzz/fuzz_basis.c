@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   memset(&b, 0, sizeof b);
   b.rule = ke_rule_of((ke_method)(fuzz_byte(&f) % 5));
   b.n = n, b.forced = n, b.limit = fuzz_size(&f, 1, n);
-  const size_t least = b.rule == ke_rule_of(KE_RANDOM) && n > KE_PROPOSALS ? KE_PROPOSALS : n < 2 ? 1 : 2;
+  const size_t least = b.rule == ke_rule_of(KE_RANDOM) ? KE_PROPOSALS : 2;
   b.most = fuzz_size(&f, least < n ? least : n, n);
   b.tol = (double)fuzz_byte(&f) / 1024.0;
   const size_t neighbours = fuzz_byte(&f) % 3 ? 0 : fuzz_size(&f, 1, n < KE_BLOCK ? n : KE_BLOCK);
