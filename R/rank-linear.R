@@ -18,6 +18,7 @@ multiply_weights <- function(x, start, normal, control) {
   path <- empty_path()
   tick <- progress(control$verbose, control$max_iter)
   for (iteration in seq_len(control$max_iter)) {
+    .Call(ffi_check)
     tick()
     live <- w > 0
     h <- normal(x[, live, drop = FALSE], w[live])

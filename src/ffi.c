@@ -143,6 +143,13 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
   return out;
 }
 
+/* For loops in R, which looks at an interrupt only now and then. */
+SEXP ffi_check(void)
+{
+  R_CheckUserInterrupt();
+  return R_NilValue;
+}
+
 /* Physical memory in bytes, Inf where it cannot be told. */
 SEXP ffi_memory_limit(void)
 {
