@@ -124,3 +124,17 @@ tamper <- function(example, count, classes, before = function(label) NULL, throu
   })
   do.call(rbind, rows)
 }
+
+within_list <- function(x, ...) {
+  new <- list(...)
+  for (field in names(new)) x[field] <- new[field]
+  x
+}
+
+# Seal an edited model again, as a forger would: what then holds is validators and glue.
+forge <- function(model) {
+  if (!is.list(model)) return(model)
+  if (inherits(model$basis, "kernel_basis")) model$basis <- kernelect:::seal(model$basis)
+  if (is.list(model$model)) model$model <- forge(model$model)
+  kernelect:::seal(model)
+}

@@ -38,3 +38,33 @@ test_that("a file without a seal is no model", {
   expect_error(predict(model, iris), class = "kernelect_error_model")
   expect_error(predict(structure(1:3, class = "kernel_basis"), iris), class = "kernelect_error_model")
 })
+
+test_that("a forged seal does not get past the validators", {
+  examples <- example_models()
+  edits <- list(
+    "basis" = function(m) within_list(m, cholesky = m$cholesky[-1, ]),
+    "basis" = function(m) within_list(m, kernel = within_list(m$kernel, gamma = -1)),
+    "kernel_pca" = function(m) within_list(m, loadings = m$loadings[-1, ]),
+    "kernel_pca, all rows" = function(m) within_list(m, basis = within_list(m$basis, vectors = m$basis$vectors[-1, ])),
+    "kernel_lm" = function(m) within_list(m, coefficients = m$coefficients[-1]),
+    "kernel_lda" = function(m) within_list(m, scaling = m$scaling * NA),
+    "kernel_takes" = function(m) within_list(m, scores = m$scores[-1, , drop = FALSE]),
+    "kernel_tune" = function(m) within_list(m, results = NULL)
+  )
+  for (i in seq_along(edits)) {
+    example <- examples[[names(edits)[i]]]
+    expect_error(predict(forge(edits[[i]](example[[1]])), example[[2]]), class = "kernelect_error", info = names(edits)[i])
+  }
+})
+
+test_that("random edits under a forged seal end in an answer or an R error, never in a crash", {
+  set.seed(21)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  examples <- example_models()
+  classes <- unique(vapply(examples, function(e) class(e[[1L]])[1L], ""))
+  for (name in names(examples)) {
+    ends <- tamper(examples[[name]], 10, classes, through = function(m) tryCatch(forge(m), error = function(e) m))
+    expect_identical(nrow(ends), 50L)
+  }
+})
