@@ -8,6 +8,15 @@
 #include "kernelect.h"
 #include "probe.h"
 
+/* B (m x n) = B L^{-T}, L n x n lower triangular */
+static void solve_lower(size_t m, size_t n, const double *l, size_t ldl,
+                        double *b, size_t ldb)
+{
+  int im = (int)m, in = (int)n, il = (int)ldl, ib = (int)ldb;
+  double one = 1.0;
+  F77_CALL(dtrsm)("R", "L", "T", "N", &im, &in, &one, l, &il, b, &ib FCONE FCONE FCONE FCONE);
+}
+
 static double *x, *F, *P;
 static int n, d;
 static size_t L;
@@ -26,9 +35,9 @@ static void chunk(size_t i0, size_t m) {
   double *f = F + i0;
   ke_gemm('N', 'T', m, L, (size_t)d, -1.0 / d, x + i0, rows, x, rows, 0.0, f, rows);
   for (size_t l = 0; l < L; l++) ke_exp(f + l * rows, f + l * rows, m);
-  ke_trsm_right_lower_t(m, half, P, L, f, rows);
+  solve_lower(m, half, P, L, f, rows);
   ke_gemm('N', 'T', m, L - half, half, -1e-6, f, rows, P + half, L, 1.0, f + half * rows, rows);
-  ke_trsm_right_lower_t(m, L - half, P + half * (L + 1), L, f + half * rows, rows);
+  solve_lower(m, L - half, P + half * (L + 1), L, f + half * rows, rows);
 }
 
 static void probe_run(void) {

@@ -5,11 +5,10 @@
  *
  *   F[, new] = (K[, P] - F F_P') L_P^{-T},   L_P the Cholesky factor of the picks' residual block.
  *
- * So nearly all work is matrix products: n L (2 d + L) flops in all, n L doubles of memory. Every
- * pick is the one that column-by-column pivoting would make. Residuals are floored at zero and a
+ * So nearly all work is matrix products (update.c): n L (2 d + L) flops in all, n L doubles of
+ * memory. Every pick is the one that column-by-column pivoting would make. Residuals are floored at zero and a
  * picked row has residual zero, so it is never picked again; the numerical rank ends the path.
  */
-#include "blas.h"
 #include "kernelect.h"
 #include "simd.h"
 
@@ -85,6 +84,32 @@ static void gather_panel(ke_basis *b)
   }
 }
 
+/* column -= panel row', row being one of the panel's own; four columns of the panel at a time. */
+INLINE void subtract_products_body(const double *panel, size_t ld, size_t rows, size_t columns,
+                                   const double *row, double *column)
+{
+  for (size_t l = 0; l < columns; l += 4) {
+    const double *p[4];
+    double w[4];
+    for (size_t q = 0; q < 4; q++) {
+      const size_t at = l + q < columns ? l + q : l;
+      p[q] = panel + at * ld;
+      w[q] = l + q < columns ? row[at * ld] : 0.0;
+    }
+    size_t i = 0;
+    for (; i + 4 <= rows; i += 4)
+      STORE(column + i, LOAD(column + i) - (LOAD(p[0] + i) * w[0] + LOAD(p[1] + i) * w[1]) -
+                            (LOAD(p[2] + i) * w[2] + LOAD(p[3] + i) * w[3]));
+    for (; i < rows; i++)
+      column[i] = column[i] - (p[0][i] * w[0] + p[1][i] * w[1]) - (p[2][i] * w[2] + p[3][i] * w[3]);
+  }
+}
+
+DEFINE_DISPATCHED(static, subtract_products,
+                  (const double *panel, size_t ld, size_t rows, size_t columns, const double *row,
+                   double *column),
+                  (panel, ld, rows, columns, row, column))
+
 /* One Cholesky step among the candidates: pivot c, column size + picks of the panel. */
 static void eliminate(ke_basis *b, size_t c)
 {
@@ -92,8 +117,7 @@ static void eliminate(ke_basis *b, size_t c)
   double *column = b->panel + done * b->most;
   b->source->gather(b->source, KE_SINGLE, b->candidate + c, 1);
   b->source->between(b->source, KE_CANDIDATES, KE_SINGLE, column, b->most);
-  if (done > 0)
-    ke_gemv('N', b->count, done, -1.0, b->panel, b->most, b->panel + c, b->most, 1.0, column);
+  subtract_products(b->panel, b->most, b->count, done, b->panel + c, column);
   const double root = sqrt(b->left[c]);
   for (size_t i = 0; i < b->count; i++) {
     column[i] /= root;
@@ -124,146 +148,6 @@ static void pick_among_candidates(ke_basis *b, const ke_env *env)
   }
 }
 
-/* ---- all rows --------------------------------------------------------------------------- */
-
-/* Rows brought up to date between two looks at an interrupt: the fewer the more work a row is,
- * so that even a plain BLAS answers in time. It must not depend on the threads. */
-static size_t chunk_rows(const ke_basis *b, size_t columns)
-{
-  const size_t flops = columns * (2 * b->source->width + 2 * b->size + 64);
-  const size_t tiles = (size_t)200000000 / flops / KE_TILE;
-  return tiles < 2 ? 2 * KE_TILE : tiles * KE_TILE < KE_CHUNK ? tiles * KE_TILE : KE_CHUNK;
-}
-
-/* Kernel values of rows i0 .. i0 + m against the picks, by tiles so that threads may share. */
-static void kernel_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo,
-                           const ke_env *env)
-{
-  const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(env->threads)                            \
-    if (env->threads > 1 && s->parallel)
-#endif
-  for (size_t t = 0; t < tiles; t++) {
-    const size_t i = t * KE_TILE, rows = m - i < KE_TILE ? m - i : KE_TILE;
-    s->against(s, KE_PICKS, i0 + i, rows, out + i, ldo);
-  }
-  (void)env;
-}
-
-/* One new column of the factor on some rows: what it takes off their residuals. */
-typedef struct {
-  size_t rows;
-  const double *column, *weight, *inverse;
-  double *residual;
-  ke_pick *totals;
-} step;
-
-INLINE double sum_v4(const v4 *x)
-{
-  return ((*x)[0] + (*x)[1]) + ((*x)[2] + (*x)[3]);
-}
-
-static void lower_rest(const step *s, size_t i)
-{
-  ke_pick *p = s->totals;
-  for (; i < s->rows; i++) {
-    const double rest = s->residual[i] - s->column[i] * s->column[i];
-    const double kept = rest > 0.0 ? rest : 0.0;
-    s->residual[i] = kept;
-    p->lowest = fmin(p->lowest, rest);
-    p->best = fmax(p->best, kept * s->weight[i]);
-    p->trace += kept;
-    p->scaled += kept * s->inverse[i];
-    p->norm += sqrt(kept);
-  }
-}
-
-INLINE void lower_residuals_body(const step *s)
-{
-  ke_pick *p = s->totals;
-  v4 trace = {0}, scaled = {0}, norm = {0}, best = {0}, lowest = {0};
-  size_t i = 0;
-  for (; i + 4 <= s->rows; i += 4) {
-    const v4 entry = LOAD(s->column + i), rest = LOAD(s->residual + i) - entry * entry;
-    const v4 kept = (v4)((l4)rest & (rest > 0.0));
-    const v4 root = {sqrt(kept[0]), sqrt(kept[1]), sqrt(kept[2]), sqrt(kept[3])};
-    const v4 key = kept * LOAD(s->weight + i);
-    STORE(s->residual + i, kept);
-    lowest = SELECT(rest < lowest, rest, lowest);
-    best = SELECT(key > best, key, best);
-    trace += kept;
-    scaled += kept * LOAD(s->inverse + i);
-    norm += root;
-  }
-  for (int k = 0; k < 4; k++) {
-    p->lowest = fmin(p->lowest, lowest[k]);
-    p->best = fmax(p->best, best[k]);
-  }
-  p->trace += sum_v4(&trace);
-  p->scaled += sum_v4(&scaled);
-  p->norm += sum_v4(&norm);
-  lower_rest(s, i);
-}
-
-DEFINE_DISPATCHED(static, lower_residuals, (const step *s), (s))
-
-static void add_squares(const double *column, size_t m, double *explained)
-{
-  for (size_t i = 0; i < m; i++)
-    explained[i] += column[i] * column[i];
-}
-
-static void update_chunk(ke_basis *b, size_t i0, size_t m, const ke_env *env)
-{
-  double *fresh = b->factor + b->size * b->n + i0;
-  kernel_columns(b->source, i0, m, fresh, b->n, env);
-  if (b->size > 0)
-    ke_gemm('N', 'T', m, b->picks, b->size, -1.0, b->factor + i0, b->n, b->picked_rows, KE_BLOCK,
-            1.0, fresh, b->n);
-  ke_trsm_right_lower_t(m, b->picks, b->square, KE_BLOCK, fresh, b->n);
-  for (size_t l = 0; l < b->picks; l++) {
-    const size_t row = b->index[b->size + l];
-    double *column = fresh + l * b->n;
-    const int here = row >= i0 && row < i0 + m;
-    const double own = here ? column[row - i0] : 0.0;
-    if (here) /* its own pivot leaves exactly nothing */
-      b->residual[row] = column[row - i0] = 0.0;
-    const step s = {m, column, b->weight + i0, b->inverse + i0, b->residual + i0, &b->path[b->size + l]};
-    lower_residuals(&s);
-    if (here)
-      column[row - i0] = own;
-    if (b->explained)
-      add_squares(column, m, b->explained + i0);
-  }
-}
-
-/* The picks' own rows of the panel are what the update needs: F_P and L_P. */
-static void collect_picks(ke_basis *b)
-{
-  for (size_t p = 0; p < b->picks; p++) {
-    const double *row = b->panel + b->chosen[p];
-    for (size_t l = 0; l < b->size; l++)
-      b->picked_rows[p + l * KE_BLOCK] = row[l * b->most];
-    for (size_t l = 0; l <= p; l++)
-      b->square[p + l * KE_BLOCK] = row[(b->size + l) * b->most];
-    ke_pick *path = &b->path[b->size + p];
-    path->trace = path->scaled = path->norm = path->best = path->lowest = 0.0;
-  }
-}
-
-static void update_all_rows(ke_basis *b, const ke_env *env)
-{
-  collect_picks(b);
-  b->source->gather(b->source, KE_PICKS, b->index + b->size, b->picks);
-  const size_t step = chunk_rows(b, b->picks);
-  for (size_t i0 = 0; i0 < b->n; i0 += step) {
-    ke_check(env);
-    update_chunk(b, i0, b->n - i0 < step ? b->n - i0 : step, env);
-  }
-  b->updates++;
-}
-
 /* ---- stops -------------------------------------------------------------------------------- */
 
 static ke_stop judge(const ke_basis *b, const ke_pick *pick, size_t size)
@@ -291,7 +175,7 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env)
       b->stop = KE_STOP_RANK;
     if (b->picks == 0)
       continue;
-    update_all_rows(b, env);
+    ke_update(b, env);
     for (size_t p = 0; p < b->picks && b->stop == KE_GOES_ON; p++) {
       b->stop = judge(b, &b->path[b->size], b->size + 1);
       b->size++;
@@ -323,13 +207,13 @@ static double weighted_squares(const double *x, const double *w, size_t n)
 static void fitness_of_block(ke_basis *b, const size_t *rows, size_t count, double *fitness,
                              double *work, const ke_env *env)
 {
-  const size_t step = chunk_rows(b, count);
+  const size_t step = ke_chunk_rows(b, count);
   memset(fitness, 0, count * sizeof(double));
   b->source->gather(b->source, KE_PICKS, rows, count);
   for (size_t i0 = 0; i0 < b->n; i0 += step) {
     const size_t m = b->n - i0 < step ? b->n - i0 : step;
     ke_check(env);
-    kernel_columns(b->source, i0, m, work, KE_CHUNK, env);
+    ke_columns(b->source, i0, m, work, KE_CHUNK, env);
     for (size_t j = 0; j < count; j++)
       fitness[j] += weighted_squares(work + j * KE_CHUNK, b->inverse + i0, m);
   }

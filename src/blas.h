@@ -30,15 +30,6 @@ static inline void ke_gemv(char ta, size_t m, size_t n, double alpha, const doub
   F77_CALL(dgemv)(&ta, &im, &in, &alpha, a, &ia, x, &ix, &beta, y, &iy FCONE);
 }
 
-/* B (m x n) = B L^{-T}, L n x n lower triangular */
-static inline void ke_trsm_right_lower_t(size_t m, size_t n, const double *l, size_t ldl,
-                                         double *b, size_t ldb)
-{
-  int im = (int)m, in = (int)n, il = (int)ldl, ib = (int)ldb;
-  double one = 1.0;
-  F77_CALL(dtrsm)("R", "L", "T", "N", &im, &in, &one, l, &il, b, &ib FCONE FCONE FCONE FCONE);
-}
-
 /* x = U^{-1} x, U n x n upper triangular, its columns packed one after the other */
 static inline void ke_tpsv_upper(size_t n, const double *u, double *x)
 {

@@ -110,7 +110,7 @@ static void lend_triangle(ke_basis *b, size_t capacity)
 
 /* Room for `capacity` columns: the factor is an R matrix, so that it can be handed over. It
  * lives in `box`, a protected list of one. */
-static void lend_columns(ke_basis *b, size_t capacity, SEXP box)
+static void lend_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
 {
   SEXP factor = PROTECT(Rf_allocMatrix(REALSXP, (int)b->n, (int)capacity));
   ffi_large_pages(REAL(factor), b->n * capacity * sizeof(double));
@@ -121,7 +121,7 @@ static void lend_columns(ke_basis *b, size_t capacity, SEXP box)
   b->factor = REAL(factor);
   b->capacity = capacity;
   b->panel = doubles(b->most * capacity);
-  b->picked_rows = doubles(KE_BLOCK * capacity);
+  b->work = doubles(ke_update_work(capacity, threads));
   if (b->rule->unpivoted)
     lend_triangle(b, capacity);
 }
@@ -142,7 +142,6 @@ static void lend_rows(ke_basis *b)
   b->left = doubles(most);
   b->gained = doubles(most);
   b->explained = b->rule->normalised ? doubles(n) : NULL;
-  b->square = doubles(KE_BLOCK * KE_BLOCK);
   b->chosen = sizes(KE_BLOCK);
 }
 
@@ -284,9 +283,9 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
   if (status != KE_OK)
     return status;
   choose_first(b, rule, env);
-  lend_columns(b, first_capacity(b, rule), box);
+  lend_columns(b, first_capacity(b, rule), box, env->threads);
   while ((status = ke_basis_run(b, env)) == KE_FULL)
-    lend_columns(b, smaller(b->limit, 2 * b->capacity), box);
+    lend_columns(b, smaller(b->limit, 2 * b->capacity), box, env->threads);
   return status;
 }
 

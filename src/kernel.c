@@ -95,10 +95,12 @@ typedef struct {
   size_t i0, m, j0, k;
   double *out;
   size_t ldo;
+  int add; /* to what is there */
 } tile;
 
 INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
 {
+  const int add = t->add || k0 > 0;
   const size_t width = KE_PANEL * t->a->d, panels = ke_padded(t->m) / KE_PANEL;
   const double *base_a = t->a->panel + t->i0 * t->a->d + k0 * KE_PANEL;
   double edge[KE_PANEL * STRIP * KE_PANEL];
@@ -113,12 +115,12 @@ INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
       const size_t rows = t->m - i < ldc ? t->m - i : ldc;
       double *c = t->out + i + j * t->ldo;
       if (rows == ldc && cols == KE_PANEL) {
-        block_12x4(a, b, count, c, t->ldo, k0 > 0);
+        block_12x4(a, b, count, c, t->ldo, add);
       } else {
         memset(edge, 0, sizeof edge);
-        if (k0 > 0)
+        if (add)
           copy_block(c, t->ldo, edge, ldc, rows, cols);
-        block_12x4(a, b, count, edge, ldc, k0 > 0);
+        block_12x4(a, b, count, edge, ldc, add);
         copy_block(edge, ldc, c, t->ldo, rows, cols);
       }
     }
@@ -139,7 +141,7 @@ void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0
 {
   if (m == 0 || k == 0)
     return;
-  const tile t = {a, b, i0, m, j0, k, out, ldo};
+  const tile t = {a, b, i0, m, j0, k, out, ldo, 0};
   inner_tile(&t, a->d);
 }
 
@@ -147,7 +149,13 @@ void ke_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, s
 {
   if (a->n == 0 || b->n == 0)
     return;
-  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo};
+  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo, 0};
+  inner_tile(&t, count);
+}
+
+void ke_add_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo)
+{
+  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo, 1};
   inner_tile(&t, count);
 }
 
@@ -158,31 +166,43 @@ static void fill_norms(ke_rows *rows)
 {
   double block[KE_PANEL * KE_PANEL];
   for (size_t i = 0; i < ke_padded(rows->n); i += KE_PANEL) {
-    const tile t = {rows, rows, i, KE_PANEL, i, KE_PANEL, block, KE_PANEL};
+    const tile t = {rows, rows, i, KE_PANEL, i, KE_PANEL, block, KE_PANEL, 0};
     inner_tile(&t, rows->d);
     for (size_t r = 0; r < KE_PANEL; r++)
       rows->norm[i + r] = block[r * (KE_PANEL + 1)];
   }
 }
 
+/* Columns packed at a time: few enough to stay in the cache. */
 #define PACKED 16
+
+/* Rows i .. i + live of one column into their place in a panel. */
+static void pack_four(const double *x, size_t live, double shift, double weight, double *panel)
+{
+  if (live == KE_PANEL)
+    STORE(panel, (LOAD(x) - shift) * weight);
+  else
+    for (size_t r = 0; r < KE_PANEL; r++)
+      panel[r] = r < live ? (x[r] - shift) * weight : 0.0;
+}
+
+void ke_panels(const double *x, size_t ldx, const double *shift, const double *weights,
+               const ke_rows *rows)
+{
+  const size_t n = rows->n, d = rows->d;
+  for (size_t k0 = 0; k0 < d; k0 += PACKED) {
+    const size_t k1 = d - k0 < PACKED ? d : k0 + PACKED;
+    for (size_t i = 0; i < n; i += KE_PANEL)
+      for (size_t k = k0; k < k1; k++)
+        pack_four(x + i + k * ldx, n - i < KE_PANEL ? n - i : KE_PANEL, shift ? shift[k] : 0.0,
+                  weights ? weights[k] : 1.0, rows->panel + i * d + k * KE_PANEL);
+  }
+}
 
 void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights,
              ke_rows *rows)
 {
-  const size_t n = rows->n, d = rows->d;
-  for (size_t k0 = 0; k0 < d; k0 += PACKED) { /* few columns at a time stay in the cache */
-    const size_t k1 = d - k0 < PACKED ? d : k0 + PACKED;
-    for (size_t i = 0; i < n; i += KE_PANEL) {
-      double *panel = rows->panel + i * d;
-      const size_t live = n - i < KE_PANEL ? n - i : KE_PANEL;
-      for (size_t k = k0; k < k1; k++) {
-        const double s = shift ? shift[k] : 0.0, w = weights ? weights[k] : 1.0;
-        for (size_t r = 0; r < KE_PANEL; r++)
-          panel[k * KE_PANEL + r] = r < live ? (x[i + r + k * ldx] - s) * w : 0.0;
-      }
-    }
-  }
+  ke_panels(x, ldx, shift, weights, rows);
   fill_norms(rows);
 }
 

@@ -69,6 +69,10 @@ size_t ke_panel_size(size_t n, size_t d);
 void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights,
              ke_rows *rows);
 
+/* The same without the squared lengths. */
+void ke_panels(const double *x, size_t ldx, const double *shift, const double *weights,
+               const ke_rows *rows);
+
 /* Copy rows index[0..m) of `from` into `to` (arrays lent for m rows). */
 void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to);
 
@@ -81,6 +85,9 @@ void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0
 /* out (a->n x b->n, ldo) = a b' over the first `count` columns of each; a and b may have
  * different d. */
 void ke_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo);
+
+/* The same added to out; a and b have rows, count is not 0. */
+void ke_add_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo);
 
 /* One column of a tile: rows i0 .. i0 + m of a against row j of b. `g` (length m) holds inner
  * products and becomes kernel values. Squared lengths are read from `norm` and `other`, so
@@ -189,7 +196,7 @@ void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double
 double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *shift, double *work,
                        const ke_env *env);
 
-/* ---- the basis engine (basis.c, rules.c) --------------------------------------- */
+/* ---- the basis engine (basis.c, update.c, rules.c) --------------------------------------- */
 
 #define KE_TIE 1e-10       /* keys within this of the best are equal: lowest row wins */
 #define KE_SLACK 16        /* and so are those within the rounding of this many units */
@@ -244,11 +251,11 @@ struct ke_basis {
   /* lent: limit each */
   size_t *index;
   ke_pick *path;
-  /* lent: most (at least KE_BLOCK) each; panel most x capacity, square KE_BLOCK x KE_BLOCK,
-   * picked_rows KE_BLOCK x capacity */
+  /* lent: most (at least KE_BLOCK) each; panel most x capacity */
   size_t *candidate, *sequence;
-  double *left, *gained, *panel, *square, *picked_rows;
+  double *left, *gained, *panel;
   size_t *chosen; /* KE_BLOCK: candidate numbers of this round's picks */
+  double *work;   /* ke_update_work(capacity, threads): what bringing all rows up to date takes */
   /* lent to an unpivoted rule, else NULL: rows of the picks in the factor, packed one after the
    * other, capacity (capacity + 1) / 2; and capacity */
   double *triangle, *solution;
@@ -259,10 +266,19 @@ struct ke_basis {
 };
 
 /* Start (diagonal, weights, residuals, totals), then run until a stop, or KE_FULL (enlarge
- * factor, panel, picked_rows, triangle, solution and capacity and call again), or KE_INDEFINITE (negative
+ * factor, panel, work, triangle, solution and capacity and call again), or KE_INDEFINITE (negative
  * diagonal). */
 ke_status ke_basis_start(ke_basis *b);
 ke_status ke_basis_run(ke_basis *b, const ke_env *env);
+
+/* All rows brought up to date after a round of picks, and the picks' totals (update.c). */
+size_t ke_update_work(size_t capacity, int threads);
+void ke_update(ke_basis *b, const ke_env *env);
+
+/* Rows of a chunk between two looks at an interrupt, for so many columns; and the kernel values
+ * of rows i0 .. i0 + m against the set KE_PICKS, which threads share. */
+size_t ke_chunk_rows(const ke_basis *b, size_t columns);
+void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo, const ke_env *env);
 
 /* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness.
  * work: n + max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */

@@ -50,10 +50,10 @@ static void lend_columns(ke_basis *b, size_t capacity)
     memcpy(factor, b->factor, b->n * b->size * sizeof(double));
     memcpy(triangle, b->triangle, b->size * (b->size + 1) / 2 * sizeof(double));
   }
-  free(b->factor), free(b->panel), free(b->picked_rows), free(b->triangle), free(b->solution);
+  free(b->factor), free(b->panel), free(b->work), free(b->triangle), free(b->solution);
   b->factor = factor;
   b->panel = lend(b->most * capacity);
-  b->picked_rows = lend(KE_BLOCK * capacity);
+  b->work = lend(ke_update_work(capacity, 1));
   b->triangle = triangle;
   b->solution = lend(capacity);
   b->capacity = capacity;
@@ -76,7 +76,6 @@ static ke_basis engine(ke_source *s, ke_method method, size_t limit, size_t most
   b.path = calloc(limit, sizeof(ke_pick));
   b.candidate = lend_sizes(room), b.sequence = lend_sizes(room);
   b.left = lend(room), b.gained = lend(room);
-  b.square = lend(KE_BLOCK * KE_BLOCK);
   b.chosen = lend_sizes(KE_BLOCK);
   b.threshold = lend(limit + 1);
   return b;
@@ -87,8 +86,8 @@ static void drop(ke_basis *b)
   free(b->diagonal), free(b->inverse), free(b->weight), free(b->residual), free(b->keys);
   free(b->sorted);
   free(b->explained), free(b->index), free(b->path), free(b->candidate), free(b->sequence);
-  free(b->left), free(b->gained), free(b->square), free(b->chosen), free((void *)b->threshold);
-  free(b->factor), free(b->panel), free(b->picked_rows), free(b->triangle), free(b->solution);
+  free(b->left), free(b->gained), free(b->chosen), free((void *)b->threshold);
+  free(b->factor), free(b->panel), free(b->work), free(b->triangle), free(b->solution);
 }
 
 /* Runs to the end from `columns` columns on; returns how often the factor had to grow. */

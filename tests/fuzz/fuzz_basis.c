@@ -8,10 +8,10 @@ static void lend_columns(ke_basis *b, size_t capacity)
   double *factor = fuzz_doubles(b->n * capacity);
   if (b->factor)
     memcpy(factor, b->factor, b->n * b->size * sizeof(double));
-  free(b->factor), free(b->panel), free(b->picked_rows);
+  free(b->factor), free(b->panel), free(b->work);
   b->factor = factor;
   b->panel = fuzz_doubles(b->most * capacity);
-  b->picked_rows = fuzz_doubles(KE_BLOCK * capacity);
+  b->work = fuzz_doubles(ke_update_work(capacity, 1));
   if (b->rule->unpivoted) {
     double *triangle = fuzz_doubles(capacity * (capacity + 1) / 2);
     if (b->triangle)
@@ -33,7 +33,6 @@ static void lend_rows(ke_basis *b)
   b->path = (ke_pick *)calloc(b->limit, sizeof(ke_pick));
   b->candidate = fuzz_indices(most), b->sequence = fuzz_indices(most);
   b->left = fuzz_doubles(most), b->gained = fuzz_doubles(most);
-  b->square = fuzz_doubles(KE_BLOCK * KE_BLOCK);
 }
 
 static void give_back(ke_basis *b)
@@ -41,8 +40,8 @@ static void give_back(ke_basis *b)
   free(b->diagonal), free(b->inverse), free(b->weight), free(b->residual), free(b->keys);
   free(b->sorted);
   free(b->explained), free(b->index), free(b->chosen), free(b->path), free(b->candidate);
-  free(b->sequence), free(b->left), free(b->gained), free(b->square), free(b->factor);
-  free(b->panel), free(b->picked_rows), free(b->triangle), free(b->solution);
+  free(b->sequence), free(b->left), free(b->gained), free(b->factor);
+  free(b->panel), free(b->work), free(b->triangle), free(b->solution);
 }
 
 static void check_path(const ke_basis *b, int sound)
