@@ -99,9 +99,9 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
 #' @rdname kernel_basis
 #' @param formula a formula without response, such as `~ .`.
 #' @export
-kernel_basis.formula <- function(formula, data, ..., scale = TRUE, na_action = c("fail", "omit")) {
+kernel_basis.formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data, response = FALSE)
-  fit <- kernel_basis.default(parts$x, ..., scale = scale, na_action = na_action)
+  fit <- kernel_basis.default(parts$x, ...)
   fit$input$terms <- parts$terms
   seal(fit)
 }
@@ -200,7 +200,11 @@ named_rows <- function(x, index) {
 
 basis_from_gram <- function(K, control, keep = FALSE) {
   fit <- run_engine(list(K = K), control, nrow(K), keep)
-  list(basis = new_basis(fit, control, n = nrow(K)), factor = fit$factor)
+  names <- rownames(K)
+  basis <- new_basis(fit, control,
+    n = nrow(K), row_names = names[fit$index], center_names = if (length(fit$center)) names[fit$center]
+  )
+  list(basis = basis, factor = fit$factor)
 }
 
 run_engine <- function(source, control, n, keep) {
@@ -247,14 +251,14 @@ psd_remedy <- function(source) {
 }
 
 new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vectors = NULL,
-                      scaling = NULL, input = NULL) {
+                      scaling = NULL, input = NULL, row_names = NULL, center_names = NULL) {
   path <- data.frame(seq_along(fit$index), fit$index, fit$path)
   names(path) <- c("size", "index", "pivot", "fitness", "trace", "cost")
   seal(structure(class = "kernel_basis", list(
     index = fit$index, vectors = vectors, kernel = kernel, path = path, stop = fit$stop,
     center_index = if (length(fit$center)) fit$center, method = control$method, n = n,
     scaling = scaling, cholesky = fit$cholesky, center_vectors = center_vectors, shift = fit$shift,
-    input = input, updates = fit$updates
+    input = input, updates = fit$updates, row_names = row_names, center_names = center_names
   )))
 }
 
@@ -269,7 +273,8 @@ validate_basis <- function(basis, arg = "object") {
     all(diag(basis$cholesky) > 0) && is.data.frame(basis$path) && nrow(basis$path) == L &&
     isTRUE(basis$method %in% basis_methods) &&
     identical(is.null(basis$center_index), is.null(basis$shift)) &&
-    (is.null(basis$shift) || (is.double(basis$shift) && length(basis$shift) == L + 1L && all_finite(basis$shift)))
+    (is.null(basis$shift) || (is.double(basis$shift) && length(basis$shift) == L + 1L && all_finite(basis$shift))) &&
+    valid_names(basis$row_names, L) && valid_names(basis$center_names, length(basis$center_index))
   if (good && !gram_input) {
     width <- basis$input$width
     good <- is.list(basis$input) && is_number(width) && numeric_matrix(basis$vectors, L, width) &&
@@ -287,6 +292,8 @@ valid_scaling <- function(scaling, width) {
     all_finite(scaling$center) && all_finite(scaling$scale) && all(scaling$scale != 0))
 }
 
+valid_names <- function(names, length) is.null(names) || (is.character(names) && length(names) == length)
+
 valid_input <- function(input) {
   is.null(input$columns) || (is.character(input$columns) && length(input$columns) == input$width)
 }
@@ -297,7 +304,8 @@ valid_input <- function(input) {
 #'
 #' @param object a [kernel_basis()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
-#'   a basis from a Gram matrix the cross-Gram matrix, new rows by training rows.
+#'   a basis from a Gram matrix the cross-Gram matrix, new rows by training rows (columns matched
+#'   by name where both matrices have names).
 #' @param type `"orthonormal"`: coordinates in the orthonormal (Cholesky) basis; `"kernel"`:
 #'   (centred) kernel values against the basis rows; `"residual"`: squared distance to the
 #'   subspace.
@@ -320,11 +328,11 @@ predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kerne
   threads <- check_threads(threads)
   validate_basis(object)
   if (is.null(object$kernel)) {
-    new <- new_cross_gram(object, newdata, diag, type)
-    return(fill_rows(basis_answer(object, new, type), new$complete))
+    new <- new_cross_gram(object, newdata, if (type == "residual") checked_diagonal(diag, newdata))
+    return(fill_rows(basis_answer(object, new, type), new$complete, new$rows))
   }
   new <- new_matrix(newdata, object$input, object$scaling)
-  fill_rows(predict_rows(object, complete_part(new), type, threads), new$complete)
+  fill_rows(predict_rows(object, complete_part(new), type, threads), new$complete, rownames(new$x))
 }
 
 complete_part <- function(new) if (all(new$complete)) new$x else new$x[new$complete, , drop = FALSE]
@@ -345,8 +353,7 @@ predict_rows <- function(basis, x, type, threads) {
     new <- basis_kernel_values(basis, x[rows, , drop = FALSE], type == "residual", threads)
     value[rows, ] <- basis_answer(basis, new, type)
   }
-  if (type == "residual") return(stats::setNames(value[, 1L], rownames(x)))
-  if (is.null(rownames(x))) value else `rownames<-`(value, rownames(x))
+  if (type == "residual") value[, 1L] else value
 }
 
 orthonormal <- function(basis, k) {
@@ -357,10 +364,10 @@ orthonormal <- function(basis, k) {
   z
 }
 
-# (Centred) kernel values k of the complete new rows, and their k(x, x) when a residual is wanted.
-new_kernel_values <- function(basis, newdata, type, threads) {
+# (Centred) kernel values k of the complete new rows.
+new_kernel_values <- function(basis, newdata, threads) {
   new <- new_matrix(newdata, basis$input, basis$scaling)
-  c(basis_kernel_values(basis, complete_part(new), type == "residual", threads), list(complete = new$complete))
+  c(basis_kernel_values(basis, complete_part(new), threads = threads), list(complete = new$complete, rows = rownames(new$x)))
 }
 
 basis_kernel_values <- function(basis, x, diagonal = FALSE, threads = 1L) {
@@ -382,23 +389,36 @@ centre_values <- function(basis, k, u, own) {
   )
 }
 
-new_cross_gram <- function(basis, newdata, diag, type) {
-  if (!is.matrix(newdata) || !is.numeric(newdata)) must_be("newdata", "a cross-Gram matrix, new rows by training rows", newdata)
-  if (ncol(newdata) != basis$n) {
-    abort("columns", "`newdata` must have one column per training row (", basis$n, "), not ", ncol(newdata), ".")
-  }
-  if (type == "residual" && (!is.numeric(diag) || length(diag) != nrow(newdata))) {
-    abort("argument", "`diag` must give k(x, x) for each of the ", nrow(newdata), " new rows.")
-  }
+# The same from a cross-Gram matrix, with k(x, x) in `diag` when a residual is wanted.
+new_cross_gram <- function(basis, newdata, diag = NULL, arg = "newdata") {
+  if (!is.matrix(newdata) || !is.numeric(newdata)) must_be(arg, "a cross-Gram matrix, new rows by training rows", newdata)
   storage.mode(newdata) <- "double"
-  complete <- rowSums(is.na(newdata)) == 0
-  if (any(is.infinite(newdata))) abort("not_finite", "`newdata` has infinite values.")
-  k <- newdata[complete, basis$index, drop = FALSE]
-  colnames(k) <- NULL
-  own <- if (type == "residual") as.double(diag)[complete]
-  if (is.null(basis$shift)) return(list(k = k, diagonal = own, complete = complete))
-  u <- rowMeans(newdata[complete, basis$center_index, drop = FALSE])
-  c(centre_values(basis, k, u, own), list(complete = complete))
+  complete <- unname(rowSums(is.na(newdata)) == 0)
+  if (any(is.infinite(newdata))) abort("not_finite", "`", arg, "` has infinite values.")
+  k <- cross_columns(newdata, basis$index, basis$row_names, basis$n, arg)[complete, , drop = FALSE]
+  found <- list(complete = complete, rows = rownames(newdata))
+  if (is.null(basis$shift)) return(c(list(k = k, diagonal = diag[complete]), found))
+  u <- rowMeans(cross_columns(newdata, basis$center_index, basis$center_names, basis$n, arg)[complete, , drop = FALSE])
+  c(centre_values(basis, k, u, diag[complete]), found)
+}
+
+# Columns of a cross-Gram matrix that belong to training rows `index`: by name where both sides
+# have names, else by position.
+cross_columns <- function(m, index, names, n, arg) {
+  if (!is.null(names) && !is.null(colnames(m))) {
+    check_columns(names, colnames(m), arg)
+    index <- match(names, colnames(m))
+  } else if (ncol(m) != n) {
+    abort("columns", "`", arg, "` must have one column per training row (", n, "), not ", ncol(m), ".")
+  }
+  unname(m[, index, drop = FALSE])
+}
+
+checked_diagonal <- function(diag, newdata) {
+  if (!is.numeric(diag) || length(diag) != NROW(newdata)) {
+    abort("argument", "`diag` must give k(x, x) for each of the ", NROW(newdata), " new rows.")
+  }
+  as.double(diag)
 }
 
 # ---- methods -----------------------------------------------------------------------
@@ -416,6 +436,7 @@ head.kernel_basis <- function(x, n = 6L, ...) {
   if (!is.null(x$vectors)) x$vectors <- x$vectors[keep, , drop = FALSE]
   x$path <- x$path[keep, , drop = FALSE]
   x$cholesky <- x$cholesky[keep, keep, drop = FALSE]
+  if (!is.null(x$row_names)) x$row_names <- x$row_names[keep]
   if (!is.null(x$shift)) x$shift <- x$shift[c(keep, L + 1L)]
   x$stop <- "size"
   seal(x)

@@ -25,12 +25,15 @@ new_condition <- function(type, kind, text, call) {
   )
 }
 
-# The outermost call of a function of this package: what the user typed.
+# The outermost call of a function of this package: what the user typed, so with the name of the
+# generic and not of the method.
 user_call <- function() {
   home <- topenv()
   for (i in seq_len(sys.nframe())) {
     if (identical(topenv(environment(sys.function(i))), home)) {
-      return(sys.call(i))
+      call <- sys.call(i)
+      if (is.name(call[[1L]])) call[[1L]] <- as.name(sub("[.](summary[.])?kernel[a-z]*_[a-z]+$", "", call[[1L]]))
+      return(call)
     }
   }
   NULL
@@ -144,6 +147,7 @@ check_response_length <- function(y, n, arg = "y") {
 check_classes <- function(y, arg = "y", min_rows = 1L) {
   if (is.character(y) || is.logical(y)) y <- factor(y)
   if (!is.factor(y)) must_be(arg, "a factor of class labels", y)
+  y <- plain_factor(y)
   if (anyNA(y)) {
     abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing labels. ",
           "Remove those rows or use `na_action = \"omit\"`.")
@@ -159,6 +163,11 @@ check_classes <- function(y, arg = "y", min_rows = 1L) {
           paste0("\"", levels(y)[small], "\"", collapse = ", "), " has fewer.")
   }
   y
+}
+
+# Classes have no order and no names, and a level NA is a missing value like any other.
+plain_factor <- function(y) {
+  factor(as.character(unname(y)), levels = setdiff(levels(y), NA))
 }
 
 # A square, symmetric, finite matrix: what every `K` must be.

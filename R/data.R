@@ -20,7 +20,8 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", terms = NU
   if (ncol(x) == 0L) abort("data", "`x` has no columns.")
   check_duplicated_names(colnames(x))
   check_response(y, nrow(x))
-  kept <- complete_rows(x, y, na_action)
+  if (is.factor(y)) y <- plain_factor(y)
+  kept <- complete_rows(x, y, na_action, design$owner)
   if (!is.null(kept)) {
     x <- x[kept, , drop = FALSE]
     y <- if (is.matrix(y)) y[kept, , drop = FALSE] else y[kept]
@@ -58,7 +59,7 @@ design_from_frame <- function(data, arg) {
   x <- expand_variables(values, names(data), levels, nrow(data), arg)
   dimnames(x) <- list(frame_row_names(data), columns)
   input <- list(columns = columns, width = ncol(x), variables = names(data), levels = levels)
-  list(x = x, input = input)
+  list(x = x, input = input, owner = rep(names(data), unlist(Map(variable_width, values, levels))))
 }
 
 # A factor `V1` with level "0" beside a column `V10` would make two columns of one name: then
@@ -139,15 +140,16 @@ backticked <- function(names, most = 5L) {
   if (length(names) > most) paste0(shown, " and ", length(names) - most, " more") else shown
 }
 
-# NULL when all rows stay, else the rows kept.
-complete_rows <- function(x, y, na_action) {
+# NULL when all rows stay, else the rows kept. `owner`: the variable that each column comes from,
+# where that is known.
+complete_rows <- function(x, y, na_action, owner = NULL) {
   if (!anyNA(x) && !anyNA(y)) return(NULL)
   missing <- is_missing(x)
   y_missing <- is_missing(y)
   if (is.matrix(y_missing)) y_missing <- rowSums(y_missing) > 0
   if (!any(missing) && !any(y_missing)) return(NULL)
   if (!identical(na_action, "omit")) {
-    fail_missing(missing, y_missing,
+    fail_missing(by_owner(missing, owner), y_missing,
                  remedy = if (!is.null(na_action)) ", or use `na_action = \"omit\"`")
   }
   gone <- rowSums(missing) > 0
@@ -155,6 +157,13 @@ complete_rows <- function(x, y, na_action) {
   if (all(gone)) abort("missing_values", "Every row of `x` has missing values.")
   inform(sum(gone), " of ", nrow(x), " rows with missing values omitted.")
   which(!gone)
+}
+
+# Missing values by the variables that the user knows.
+by_owner <- function(missing, owner) {
+  if (is.null(owner)) return(missing)
+  groups <- split(seq_along(owner), factor(owner, unique(owner)))
+  do.call(cbind, lapply(groups, function(at) rowSums(missing[, at, drop = FALSE]) > 0))
 }
 
 # NA but not NaN, which has an error of its own.
@@ -331,12 +340,12 @@ check_terms <- function(terms) {
 # ---- new data -------------------------------------------------------------------
 
 # The numeric, scaled matrix of new rows, with `complete` telling which rows have no NA.
-new_matrix <- function(newdata, input, scaling) {
+new_matrix <- function(newdata, input, scaling, arg = "newdata") {
   if (!is.null(input$terms)) newdata <- frame_from_terms(input$terms, newdata)
-  x <- match_columns(newdata, input)
+  x <- match_columns(newdata, input, arg)
   complete <- unname(!is.na(rowSums(x)))
   if (!all(complete)) complete <- unname(rowSums(is.na(x)) == 0)
-  if (!all_finite(x)) check_finite_columns(replace(x, is.nan(x), 0), "newdata")
+  if (!all_finite(x)) check_finite_columns(replace(x, is.nan(x), 0), arg)
   list(x = apply_scaling(x, scaling), complete = complete)
 }
 
@@ -433,19 +442,16 @@ match_matrix <- function(newdata, input, arg = "newdata") {
   if (identical(input$columns, colnames(x))) x else x[, input$columns, drop = FALSE]
 }
 
-# Spread rows computed for complete cases over all rows, NA elsewhere. Names stay with their
-# rows; a row without a value has none.
-fill_rows <- function(value, complete) {
-  if (all(complete)) return(value)
+# Spread rows computed for complete cases over all rows, NA elsewhere; `rows` names all of them.
+fill_rows <- function(value, complete, rows = NULL) {
   from <- rep(NA_integer_, length(complete))
   from[complete] <- seq_len(sum(complete))
-  named <- function(names) if (!is.null(names)) ifelse(is.na(from), "", names[from])
   if (is.matrix(value)) {
-    out <- value[from, , drop = FALSE]
-    rownames(out) <- named(rownames(value))
+    out <- if (all(complete)) value else value[from, , drop = FALSE]
+    if (!identical(rownames(out), rows)) rownames(out) <- rows
   } else {
-    out <- value[from]
-    names(out) <- named(names(value))
+    out <- if (all(complete)) value else value[from]
+    names(out) <- rows
   }
   out
 }

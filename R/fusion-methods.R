@@ -38,8 +38,7 @@ predict.kernel_fusion <- function(object, newdata, type = c("response", "class",
     new_decisions(object, newdata, threads)
   }
   if (type != "class") return(decision)
-  rows <- if (is.matrix(decision)) rownames(decision) else names(decision)
-  stats::setNames(class_or_missing(decision, object$levels), rows)
+  class_or_missing(decision, object$levels)
 }
 
 kept_decisions <- function(object) {
@@ -62,7 +61,7 @@ new_decisions <- function(object, newdata, threads) {
   } else {
     new_matrix(newdata, object$input, object$scaling)
   }
-  rows <- if (is.null(object$input)) new$names else rownames(new$x)[new$complete]
+  rows <- if (is.null(object$input)) new$rows else rownames(new$x)
   value <- if (is.null(object$input)) {
     gram_decisions(object, new)
   } else {
@@ -70,7 +69,7 @@ new_decisions <- function(object, newdata, threads) {
     if (is.null(object$kernels)) x %*% object$coefficients else kernel_decisions(object, x, threads)
   }
   value <- unname(value) + rep(object$intercept, each = nrow(value))
-  fill_rows(named_decisions(value, object, rows), new$complete)
+  fill_rows(named_decisions(value, object), new$complete, rows)
 }
 
 # Blocks of rows, so that no matrix larger than some MB is formed.
@@ -113,38 +112,34 @@ new_grams <- function(object, newdata) {
   if (length(absent)) {
     abort("columns", "`newdata` lacks the cross-Gram matrix of ", backticked(absent), ".")
   }
-  grams <- lapply(needed, function(name) check_cross_gram(newdata[[name]], name, object$n))
+  grams <- lapply(needed, function(name) check_cross_gram(newdata[[name]], name, object))
   rows <- vapply(grams, nrow, 0L)
   if (any(rows != rows[1L])) {
     abort("argument", "Matrices in `newdata` must have equally many rows, not ",
           paste(unique(rows), collapse = " and "), ".")
   }
-  complete <- Reduce(`&`, lapply(grams, function(K) rowSums(is.na(K)) == 0),
+  complete <- Reduce(`&`, lapply(newdata[needed], function(K) rowSums(is.na(K)) == 0),
                      !logical(max(rows, 0L)))
   list(
     grams = stats::setNames(lapply(grams, function(K) K[complete, , drop = FALSE]), needed),
-    complete = unname(complete), names = if (length(grams)) rownames(grams[[1L]])[complete]
+    complete = unname(complete), rows = if (length(needed)) rownames(newdata[[needed[1L]]])
   )
 }
 
-check_cross_gram <- function(K, name, n) {
+# Its columns for the support rows.
+check_cross_gram <- function(K, name, object) {
   if (!is.matrix(K) || !(is.numeric(K) || all(is.na(K)))) {
     must_be(paste0("newdata$", name), "a numeric matrix", K)
   }
-  if (ncol(K) != n) {
-    abort("columns", "`newdata$", name, "` must have one column per training row (", n, "), not ",
-          ncol(K), ".")
-  }
   if (any(is.infinite(K))) abort("not_finite", "`newdata$", name, "` has infinite values.")
   storage.mode(K) <- "double"
-  K
+  cross_columns(K, object$support, object$support_names, object$n, paste0("newdata$", name))
 }
 
 gram_decisions <- function(object, new) {
   out <- matrix(0, sum(new$complete), ncol(object$expansion))
   for (name in names(new$grams)) {
-    K <- new$grams[[name]][, object$support, drop = FALSE]
-    out <- out + object$weights[[name]] * (K %*% object$expansion)
+    out <- out + object$weights[[name]] * (new$grams[[name]] %*% object$expansion)
   }
   out
 }

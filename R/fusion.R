@@ -192,17 +192,17 @@ kernel_set <- function(kernels, data, threads) {
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
   grams <- lapply(specs, block_gram, data$x, threads)
   for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
-  gram_list_set(grams, specs)
+  gram_list_set(grams, specs, rownames(data$x))
 }
 
 column_set <- function(x) {
   names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
-  check_kernel_scale(list(n = nrow(x), names = names, mean_diagonal = colMeans(x^2), x = x))
+  check_kernel_scale(list(n = nrow(x), names = names, rows = rownames(x), mean_diagonal = colMeans(x^2), x = x))
 }
 
-gram_list_set <- function(grams, specs) {
+gram_list_set <- function(grams, specs, rows) {
   check_kernel_scale(list(
-    n = nrow(grams[[1L]]), names = names(grams), grams = grams, kernels = specs,
+    n = nrow(grams[[1L]]), names = names(grams), rows = rows, grams = grams, kernels = specs,
     mean_diagonal = vapply(grams, function(K) mean(diag(K)), 0, USE.NAMES = FALSE)
   ))
 }
@@ -293,9 +293,21 @@ gram_set <- function(kernels) {
     grams[[name]] <- unname(check_gram(kernels[[name]], paste0("kernels$", name)))
   }
   check_equal_sizes(grams[!noise])
+  rows <- common_row_names(kernels[!noise])
   for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
   if (any(noise)) grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
-  gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"))
+  gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"), rows)
+}
+
+# Row names of the Gram matrices, or NULL: those that have names must agree.
+common_row_names <- function(grams) {
+  names <- Filter(Negate(is.null), lapply(grams, rownames))
+  other <- which(!vapply(names, identical, NA, names[1L][[1L]]))
+  if (length(other)) {
+    abort("argument", "Gram matrices must have the same rows in the same order: those of `",
+          names(names)[1L], "` and `", names(names)[other[1L]], "` are named differently.")
+  }
+  if (length(names)) names[[1L]]
 }
 
 check_equal_sizes <- function(grams) {
@@ -314,6 +326,7 @@ check_gram_response <- function(y, n) {
           NROW(y), ".")
   }
   check_response(y, n)
+  if (is.factor(y)) y <- plain_factor(y)
   check_finite_response(replace(y, is_missing(y), if (is.numeric(y)) 0 else y[!is.na(y)][1L]))
   if (anyNA(y)) fail_missing(matrix(FALSE, 1L, 1L), is.na(y))
   y
@@ -603,12 +616,13 @@ new_fusion <- function(fit, set, response, control, data) {
                                                 set$names),
     path = data.frame(iteration = seq_len(fit$iterations), fit$path, check.names = FALSE),
     iterations = fit$iterations, converged = fit$converged, support = support,
-    fitted.values = if (keep) named_decisions(fit$decision, response, rownames(data$x)),
-    residuals = if (keep && response$type == "regression") response$y - drop(fit$decision),
+    fitted.values = if (keep) named_decisions(fit$decision, response, set$rows),
+    residuals = if (keep && response$type == "regression") named_decisions(response$y - fit$decision, response, set$rows),
     training_error = training_error(fit$decision, response), gap = fit$gap,
     type = response$type, levels = response$levels, kernels = set$kernels,
     vectors = if (!columns && !is.null(data$x)) named_rows(data$x, support),
     expansion = if (!columns) fit$a[support, , drop = FALSE],
+    support_names = if (is.null(data$x)) set$rows[support],
     mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise,
     cost = control$cost, adaptive = control$adaptive, n = set$n, scaling = data$scaling,
     input = data$input

@@ -59,19 +59,21 @@ function_gram <- function(kernel, x, z = NULL) {
   weigh <- function(m) if (is.null(kernel$weights)) m else m * rep(kernel$weights, each = nrow(m))
   x <- weigh(x)
   z <- if (symmetric) x else weigh(z)
-  K <- kernel$f(x, z)
+  K <- tryCatch(kernel$f(x, z), error = function(e) {
+    abort("kernel", "`f` of `function_kernel()` failed: ", conditionMessage(e))
+  })
   if (!is.matrix(K) || !is.numeric(K) || nrow(K) != nrow(x) || ncol(K) != nrow(z)) {
-    abort("kernel", "The kernel function must return a numeric ", nrow(x), " x ", nrow(z),
+    abort("kernel", "`f` of `function_kernel()` must return a numeric ", nrow(x), " x ", nrow(z),
           " matrix, not ", describe(K), ".")
   }
   if (!all_finite(K)) {
-    abort("not_finite", "The kernel function returned missing or infinite values.")
+    abort("not_finite", "`f` of `function_kernel()` returned missing or infinite values.")
   }
   K <- as_doubles(K)
   dimnames(K) <- NULL
   if (!symmetric) return(K)
   if (asymmetry(K) > 1e-8 * largest_absolute(K)) {
-    abort("kernel", "The kernel function must be symmetric: f(x, x) is not a symmetric matrix.")
+    abort("kernel", "`f` of `function_kernel()` must be symmetric: f(x, x) is not a symmetric matrix.")
   }
   (K + t(K)) / 2
 }

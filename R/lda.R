@@ -208,8 +208,7 @@ predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "
   scores <- expand_rows(object$basis, newdata, dual, drop(object$center %*% object$scaling), threads)
   if (type == "scores") return(scores)
   complete <- !is.na(scores[, 1L])
-  probabilities <- fill_rows(posterior(object, scores[complete, , drop = FALSE]), complete)
-  rownames(probabilities) <- rownames(scores)
+  probabilities <- fill_rows(posterior(object, scores[complete, , drop = FALSE]), complete, rownames(scores))
   if (type == "posterior") probabilities else predicted_classes(probabilities, object$levels)
 }
 

@@ -123,7 +123,7 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
   shape <- function(m) if (response$vector) drop_column(m) else m
   seal(structure(class = "kernel_lm", list(
     coefficients = shape(coefficients),
-    fitted.values = if (keep) shape(fitted), residuals = if (keep) shape(response$matrix - fitted),
+    fitted.values = if (keep) shape(fitted), residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
     basis = head(parts$basis, size), loo = data.frame(size = seq_along(fit$error), error = fit$error),
     levels = levels(classes), ridge = ridge, n = nrow(fitted),
     error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
@@ -191,12 +191,10 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class"),
   if (is.matrix(object$coefficients)) values else drop_column(values)
 }
 
-# Named by row where rows have names, NA where a row has missing values.
+# NA where a row has missing values.
 predicted_classes <- function(values, levels) {
   complete <- !is.na(values[, 1L])
-  out <- fill_rows(classes_of(values[complete, , drop = FALSE], levels), complete)
-  names(out) <- rownames(values)
-  out
+  fill_rows(classes_of(values[complete, , drop = FALSE], levels), complete)
 }
 
 # ---- methods ---------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
   input <- basis$input
   # a frame of evaluated variables (from a formula) needs no evaluation
   if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL
-  data <- model_data(new_matrix(x, input, NULL)$x, y, scale = FALSE, na_action = na_action)
+  data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action)
   scaled <- apply_scaling(data$x, basis$scaling)
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ", kernel_label(basis$kernel), ".")
@@ -46,8 +46,8 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
 
 given_gram_basis <- function(x, y, basis, na_action, respond) {
   data <- model_data(x, y, scale = FALSE, na_action = na_action)
-  colnames(data$x) <- NULL
-  list(basis = basis, z = stats::predict(basis, data$x), x = data$x, y = respond(data$y), rows = rownames(data$x))
+  z <- orthonormal(basis, new_cross_gram(basis, data$x, arg = "x")$k)
+  list(basis = basis, z = z, x = data$x, y = respond(data$y), rows = rownames(data$x))
 }
 
 same_kernel <- function(a, b) {
@@ -79,7 +79,7 @@ response_matrix <- function(y) {
     return(list(matrix = indicators(y), classes = y, vector = FALSE))
   }
   if (!is.numeric(y) || is.object(y)) must_be("y", "a factor, a numeric vector or a numeric matrix", y)
-  values <- if (is.matrix(y)) y else matrix(y, dimnames = list(names(y), NULL))
+  values <- if (is.matrix(y)) y else matrix(y)
   storage.mode(values) <- "double"
   if (!ncol(values)) abort("argument", "`y` has no columns.")
   check_finite_columns(values, "y")
@@ -117,7 +117,7 @@ dual_coefficients <- function(basis, a) {
 expand_rows <- function(basis, newdata, dual, offset, threads) {
   if (missing(newdata)) abort("argument", "`newdata` is missing: give the rows to predict.")
   threads <- check_threads(threads)
-  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata, NULL, "kernel") else new_matrix(newdata, basis$input, basis$scaling)
+  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata) else new_matrix(newdata, basis$input, basis$scaling)
   n <- sum(new$complete)
   value <- matrix(0, n, ncol(dual))
   x <- if (is.null(new$x)) new$k else if (n < nrow(new$x)) new$x[new$complete, , drop = FALSE] else new$x
@@ -127,9 +127,7 @@ expand_rows <- function(basis, newdata, dual, offset, threads) {
     value[rows, ] <- k %*% dual - rep(offset, each = length(rows))
   }
   colnames(value) <- colnames(dual)
-  value <- fill_rows(value, new$complete)
-  rownames(value) <- rownames(if (is.null(new$x)) newdata else new$x)
-  value
+  fill_rows(value, new$complete, rownames(if (is.null(new$x)) newdata else new$x))
 }
 
 # ---- validation ---------------------------------------------------------------------------

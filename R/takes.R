@@ -352,7 +352,7 @@ predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
   threads <- check_threads(threads)
   validate_takes(object)
   new <- takes_scores(object, newdata, threads)
-  if (type == "scores") return(fill_rows(new$scores, new$complete))
+  if (type == "scores") return(fill_rows(new$scores, new$complete, new$rows))
   fill_rows(nearest_class(object, new$scores, threads), new$complete)
 }
 
@@ -360,11 +360,10 @@ predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
 takes_scores <- function(fit, newdata, threads) {
   kept <- fit$directions
   basis <- if (is.null(fit$rotation)) head(fit$basis, max(kept, 1L)) else fit$basis
-  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata, NULL, "kernel")
-    else new_kernel_values(basis, newdata, "kernel", threads)
+  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata) else new_kernel_values(basis, newdata, threads)
   z <- orthonormal(basis, new$k)
   if (!is.null(fit$rotation)) z <- rotate(z, fit$rotation)
-  list(scores = weighted_columns(z, kept, fit$weights), complete = new$complete)
+  list(scores = weighted_columns(z, kept, fit$weights), complete = new$complete, rows = new$rows)
 }
 
 # For kernel_tune(): predictions of all sizes from one fit.

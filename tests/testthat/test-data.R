@@ -278,12 +278,12 @@ test_that("new rows that do not fit are refused", {
 test_that("values of complete rows are spread over all rows", {
   complete <- c(TRUE, FALSE, TRUE)
   expect_identical(fill_rows(c(1, 2), complete), c(1, NA, 2))
-  expect_identical(fill_rows(c(a = 1, b = 2), complete), c(a = 1, NA, b = 2))
+  expect_identical(fill_rows(c(1, 2), complete, c("a", "n", "b")), c(a = 1, n = NA, b = 2))
   expect_identical(fill_rows(factor(c("u", "v")), complete), factor(c("u", NA, "v")))
   expect_identical(fill_rows(matrix(1:4, 2), complete), rbind(c(1L, 3L), NA, c(2L, 4L)))
-  named <- matrix(1:2, 2, dimnames = list(c("a", "b"), "k"))
-  expect_identical(fill_rows(named, complete),
-                   matrix(c(1L, NA, 2L), 3, dimnames = list(c("a", "", "b"), "k")))
+  named <- matrix(1:2, 2, dimnames = list(NULL, "k"))
+  expect_identical(fill_rows(named, complete, c("a", "n", "b")),
+                   matrix(c(1L, NA, 2L), 3, dimnames = list(c("a", "n", "b"), "k")))
   expect_identical(fill_rows(numeric(), c(FALSE, FALSE)), c(NA_real_, NA_real_))
   expect_identical(fill_rows(1:2, c(TRUE, TRUE)), 1:2)
 })

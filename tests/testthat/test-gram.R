@@ -204,11 +204,11 @@ test_that("a function kernel gets weighted matrices and its result is checked", 
   )
   for (f in bad) {
     expect_error(
-      gram(x, function_kernel(f)), "kernel function must", class = "kernelect_error_kernel"
+      gram(x, function_kernel(f)), "`f` of `function_kernel\\(\\)` must", class = "kernelect_error_kernel"
     )
   }
   expect_error(
-    gram(x, function_kernel(function(x, z) tcrossprod(x, z) * NA)), "kernel function",
+    gram(x, function_kernel(function(x, z) tcrossprod(x, z) * NA)), "`f` of",
     class = "kernelect_error_not_finite"
   )
 })
@@ -250,4 +250,9 @@ test_that("bad input is refused with the argument's name", {
   })
   sparse <- asS4(structure(1, class = "dgCMatrix")) # what there is to see of one
   expect_error(gram(sparse), "as.matrix", class = "kernelect_error_argument")
+})
+
+test_that("an error within a kernel function is told as one of ours", {
+  f <- function(x, z) stop("no such thing")
+  expect_error(gram(random_matrix(4, 2), function_kernel(f)), "`f` .*: no such thing", class = "kernelect_error_kernel")
 })
