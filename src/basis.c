@@ -49,6 +49,16 @@ static void set_weights(ke_basis *b, const double *h)
   }
 }
 
+/* What counts as no residual. A row is a_l times the picks and what they leave, so rounding of
+ * kernel values reaches its residual magnified by |a|^2. Pivots taken in falling order keep a
+ * small; but near the centre a row of low fitness may be far shorter than the others, and a pick
+ * like that stretches its rounding over all of them. */
+static void set_floor(ke_basis *b, double spread)
+{
+  const double unit = DBL_EPSILON * (b->rule->normalised ? 1.0 : b->top);
+  b->floor = fmax((double)b->n, spread > 0.0 ? KE_MAGNIFIED * (1.0 + spread) : 0.0) * unit;
+}
+
 ke_status ke_basis_start(ke_basis *b)
 {
   b->source->diagonal(b->source, b->diagonal);
@@ -63,7 +73,8 @@ ke_status ke_basis_start(ke_basis *b)
     return KE_INDEFINITE;
   set_weights(b, b->keys);
   const double eps = DBL_EPSILON * (b->rule->normalised ? 1.0 : b->top);
-  b->floor = (double)b->n * eps;
+  b->spread = 0.0;
+  set_floor(b, 0.0);
   b->slack = (b->n < 2 * KE_SLACK ? (double)b->n / 2.0 : KE_SLACK) * eps;
   b->blind = b->source->cancels ? KE_SLACK * DBL_EPSILON * KE_SLACK * DBL_EPSILON : 0.0;
   b->size = b->picks = b->cursor = b->updates = 0;
@@ -110,6 +121,22 @@ DEFINE_DISPATCHED(static, subtract_products,
                    double *column),
                   (panel, ld, rows, columns, row, column))
 
+int ke_may_spread(const ke_basis *b)
+{
+  return b->rule->normalised && b->source->inner;
+}
+
+/* Raise the floor for the next picks by what is known of this one: the candidates' multiples. */
+static void raise_floor(ke_basis *b, size_t c, const double *column)
+{
+  const double own = column[c] * column[c] * b->weight[b->candidate[c]];
+  double most = 0.0;
+  for (size_t i = 0; i < b->count; i++)
+    most = fmax(most, column[i] * column[i] * b->weight[b->candidate[i]]);
+  b->tentative += most / own;
+  set_floor(b, b->tentative);
+}
+
 /* One Cholesky step among the candidates: pivot c, column size + picks of the panel. */
 static void eliminate(ke_basis *b, size_t c)
 {
@@ -127,6 +154,8 @@ static void eliminate(ke_basis *b, size_t c)
   }
   column[c] = root;
   b->left[c] = 0.0;
+  if (ke_may_spread(b))
+    raise_floor(b, c, column);
   for (size_t l = 0; b->triangle && l <= done; l++)
     b->triangle[done * (done + 1) / 2 + l] = b->panel[c + l * b->most];
 }
@@ -138,6 +167,7 @@ static void pick_among_candidates(ke_basis *b, const ke_env *env)
   b->source->gather(b->source, KE_CANDIDATES, b->candidate, b->count);
   gather_panel(b);
   b->picks = 0;
+  b->tentative = b->spread;
   while (b->picks < room && b->rule->next(b, env, &c)) {
     b->path[b->size + b->picks].pivot = b->left[c];
     b->index[b->size + b->picks] = b->candidate[c];
@@ -177,6 +207,8 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env)
       continue;
     ke_update(b, env);
     for (size_t p = 0; p < b->picks && b->stop == KE_GOES_ON; p++) {
+      b->spread += b->path[b->size].spread;
+      set_floor(b, b->spread);
       b->stop = judge(b, &b->path[b->size], b->size + 1);
       b->size++;
     }

@@ -217,6 +217,7 @@ typedef struct {
   double scaled;  /* sum of residual / diagonal over the rows that count */
   double norm;    /* sum of square roots of residuals */
   double best;    /* largest residual left (normalised rule: residual / diagonal) */
+  double spread;  /* largest multiple, squared, of the pick in another row (centred, normalised) */
   double lowest;  /* lowest residual before it was floored at zero */
 } ke_pick;
 
@@ -262,6 +263,7 @@ struct ke_basis {
   /* state */
   size_t size, picks, count, cursor, drawn, updates, outside_row;
   double outside, top, trace, counted, floor, slack, blind;
+  double spread, tentative; /* sum of `spread` over the picks; as far as the candidates know it */
   ke_stop stop;
 };
 
@@ -270,6 +272,9 @@ struct ke_basis {
  * diagonal). */
 ke_status ke_basis_start(ke_basis *b);
 ke_status ke_basis_run(ke_basis *b, const ke_env *env);
+
+/* Whether a pick may be far shorter than other rows: fvs with a centre. */
+int ke_may_spread(const ke_basis *b);
 
 /* All rows brought up to date after a round of picks, and the picks' totals (update.c). */
 size_t ke_update_work(size_t capacity, int threads);

@@ -242,6 +242,16 @@ static void add_squares(const double *column, size_t m, double *explained)
     explained[i] += column[i] * column[i];
 }
 
+static double largest_share(const double *column, const double *weight, size_t m)
+{
+  double most = 0.0;
+  for (size_t i = 0; i < m; i++) {
+    const double share = column[i] * column[i] * weight[i];
+    most = share > most ? share : most;
+  }
+  return most;
+}
+
 /* Column l of the new ones on rows i0 .. i0 + m. */
 static void lower_by_column(const ke_basis *b, size_t l, size_t i0, size_t m, ke_pick *totals)
 {
@@ -258,6 +268,9 @@ static void lower_by_column(const ke_basis *b, size_t l, size_t i0, size_t m, ke
     column[row - i0] = own;
   if (b->explained)
     add_squares(column, m, b->explained + i0);
+  if (ke_may_spread(b))
+    totals->spread = largest_share(column, b->weight + i0, m) /
+                     (b->path[b->size + l].pivot * b->weight[row]);
 }
 
 static void update_tile(const ke_basis *b, const round_rows *r, size_t i0, size_t m,
@@ -284,6 +297,7 @@ static void add_totals(ke_pick *path, const ke_pick *tile)
   path->norm += tile->norm;
   path->best = fmax(path->best, tile->best);
   path->lowest = fmin(path->lowest, tile->lowest);
+  path->spread = fmax(path->spread, tile->spread);
 }
 
 static void update_chunk(ke_basis *b, const round_rows *r, size_t i0, size_t m, const ke_env *env)
@@ -334,7 +348,7 @@ void ke_update(ke_basis *b, const ke_env *env)
   collect_picks(b, &r);
   for (size_t p = 0; p < b->picks; p++) {
     ke_pick *path = &b->path[b->size + p];
-    path->trace = path->scaled = path->norm = path->best = path->lowest = 0.0;
+    path->trace = path->scaled = path->norm = path->best = path->lowest = path->spread = 0.0;
   }
   b->source->gather(b->source, KE_PICKS, b->index + b->size, b->picks);
   for (size_t i0 = 0; i0 < b->n; i0 += chunk) {

@@ -26,6 +26,7 @@ reference_pick <- function(state, row) {
   g[state$index] <- 0
   state$G <- cbind(state$G, g, deparse.level = 0)
   state$index <- c(state$index, row)
+  state$spread <- state$spread + max((g^2 / state$size)[state$counts]) / (state$pivot / state$size[row])
   state$explained <- rowSums(state$G^2)
   state$residual <- pmax(diag(K) - state$explained, 0)
   state$residual[state$index] <- 0
@@ -138,14 +139,16 @@ reference_basis <- function(K, method, size = Inf, tol = 0.01, center = "none", 
   counts <- diag(K) > eps * sizes
   state <- list(
     K = K, G = matrix(0, n, 0), index = integer(), residual = ifelse(counts, diag(K), 0),
-    explained = numeric(n), size = sizes, counts = counts, slack = min(16, n / 2) * unit,
+    explained = numeric(n), size = sizes, counts = counts, spread = 0, slack = min(16, n / 2) * unit,
     blind = if (cancels) (16 * unit)^2 else 0
   )
   scale <- if (method == "fvs") sizes else max(sizes)
   path <- list()
   draw <- list(round = NULL)
   repeat {
-    state$open <- state$residual > eps * scale & counts
+    # rounding of a short pick near the centre is stretched over the rows that are multiples of it
+    stretched <- if (method == "fvs" && center != "none") 8 * unit * (1 + state$spread) else 0
+    state$open <- state$residual > max(eps, stretched) * scale & counts
     if (length(path)) {
       stop <- reference_stop(state, method, path[[length(path)]], tol, threshold, size)
       if (!is.na(stop)) break

@@ -155,6 +155,18 @@ test_that("kernels of finite dimension give that dimension, in any order and how
   }
 })
 
+test_that("rounding of a short row near the centre is never picked", {
+  x <- unname(iris_matrix(seq(1, 150, 3)))
+  turned <- function(angle) {
+    turn <- diag(4)
+    turn[1:2, 1:2] <- c(cos(angle), sin(angle), -sin(angle), cos(angle))
+    x %*% turn[c(1, 3, 2, 4), c(1, 3, 2, 4)] %*% turn[c(3, 1, 4, 2), c(3, 1, 4, 2)]
+  }
+  bases <- lapply(1:60, function(a) kernel_basis(turned(a), linear_kernel(), tol = 0, center = "nearest", scale = FALSE))
+  expect_identical(lengths(lapply(bases, `[[`, "index")), rep(4L, 60))
+  expect_identical(unique(vapply(bases, `[[`, "", "stop")), "rank")
+})
+
 test_that("fvs with no tolerance finds exactly the distinct rows", {
   titanic <- shared_data("titanic")
   expect_length(kernel_basis(titanic$x[titanic$splits[1, ], ], size = Inf, tol = 0, scale = FALSE)$index, 12)
