@@ -65,6 +65,8 @@ test_that("a warm start ends at the same place sooner", {
   again <- svm_dual(1.01 * K, data$g, 10, tol = 1e-7)
   expect_equal(warm$value, again$value, tolerance = 1e-6)
   expect_lt(warm$iterations, again$iterations / 2)
+  # on the solution itself there is at most one round of pairs to do
+  expect_lte(svm_dual(K, data$g, 10, start = cold$lambda, tol = 1e-7)$iterations, 300)
   # any start will do: it is made feasible first
   odd <- svm_dual(K, data$g, 10, start = random_matrix(300, 1)[, 1] * 100)
   expect_equal(odd$value, svm_dual(K, data$g, 10)$value, tolerance = 1e-10)
