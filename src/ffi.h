@@ -12,6 +12,9 @@
 #define ffi_assert(holds, what) ((holds) ? (void)0 : ffi_fail(what))
 void ffi_fail(const char *what) __attribute__((noreturn));
 
+/* R_alloc(), but never NULL. No spare element: a sanitizer shall see who reads one too many. */
+void *ffi_lend(size_t count, size_t size);
+
 /* A double matrix (asserted) and its dimensions. */
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);
 

@@ -20,12 +20,12 @@ static double number(SEXP list, const char *name)
 
 static double *doubles(size_t n)
 {
-  return (double *)R_alloc(n + 1, sizeof(double));
+  return (double *)ffi_lend(n, sizeof(double));
 }
 
 static size_t *sizes(size_t n)
 {
-  return (size_t *)R_alloc(n + 1, sizeof(size_t));
+  return (size_t *)ffi_lend(n, sizeof(size_t));
 }
 
 /* ---- sources --------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static void lend_rows(ke_basis *b)
   b->keys = doubles(n);
   b->sorted = doubles(n);
   b->index = sizes(b->limit);
-  b->path = (ke_pick *)R_alloc(b->limit + 1, sizeof(ke_pick));
+  b->path = (ke_pick *)ffi_lend(b->limit, sizeof(ke_pick));
   b->candidate = sizes(most);
   b->sequence = sizes(most);
   b->left = doubles(most);

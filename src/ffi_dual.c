@@ -23,7 +23,7 @@ static void set_rows(ke_dual *problem, SEXP source)
   s->kernel = ffi_kernel(VECTOR_ELT(source, 1));
   s->rows = ffi_rows(VECTOR_ELT(source, 0), VECTOR_ELT(source, 2), VECTOR_ELT(source, 3));
   s->single = ffi_rows_lend(1, s->rows.d);
-  double *diagonal = (double *)R_alloc(s->rows.n + 1, sizeof(double));
+  double *diagonal = (double *)ffi_lend(s->rows.n, sizeof(double));
   ke_diagonal(&s->kernel, &s->rows, diagonal);
   problem->n = s->rows.n;
   problem->column = kernel_column;

@@ -4,7 +4,7 @@
 
 static double *lend(size_t n)
 {
-  return (double *)R_alloc(n + 1, sizeof(double));
+  return (double *)ffi_lend(n, sizeof(double));
 }
 
 static SEXP matrix_of(size_t rows, size_t columns)

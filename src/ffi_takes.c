@@ -4,7 +4,7 @@
 static int *unpack_labels(SEXP label, size_t n, size_t *classes)
 {
   ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");
-  int *out = (int *)R_alloc(n + 1, sizeof(int)), most = 0;
+  int *out = (int *)ffi_lend(n, sizeof(int)), most = 0;
   for (size_t j = 0; j < n; j++) {
     ffi_assert(INTEGER(label)[j] >= 1, "labels");
     out[j] = INTEGER(label)[j] - 1;
@@ -69,8 +69,8 @@ static SEXP find_nearest(const ke_rows *queries, const ke_rows *rows, const int 
 {
   const size_t count = label ? 2 * queries->n : queries->n;
   ke_nearest p = {queries, rows, label, label != NULL, NULL, NULL};
-  p.distance = (double *)R_alloc(count + 1, sizeof(double));
-  p.nearest = (size_t *)R_alloc(count + 1, sizeof(size_t));
+  p.distance = (double *)ffi_lend(count, sizeof(double));
+  p.nearest = (size_t *)ffi_lend(count, sizeof(size_t));
   double *work = (double *)R_alloc((size_t)env->threads * KE_TILE * KE_TILE, sizeof(double));
   ke_find_nearest(&p, work, env);
   return row_numbers(p.nearest, count, rows->n);
@@ -126,8 +126,8 @@ SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SE
   p.start = class_starts(sorted, p.n, p.self || asked < classes ? classes : asked);
   p.number = ffi_index(number, p.n, &count);
   ffi_assert(count == p.n, "row numbers");
-  double *distance = (double *)R_alloc(KE_QUERIES * p.n + 1, sizeof(double));
-  size_t *errors = (size_t *)R_alloc(p.d + 1, sizeof(size_t));
+  double *distance = (double *)ffi_lend(KE_QUERIES * p.n, sizeof(double));
+  size_t *errors = (size_t *)ffi_lend(p.d, sizeof(size_t));
   ke_nested_errors(&p, distance, errors, &env);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)p.d));
   for (size_t t = 0; t < p.d; t++)
