@@ -348,7 +348,7 @@ basis_answer <- function(basis, new, type) {
 
 predict_rows <- function(basis, x, type, threads) {
   L <- length(basis$index)
-  value <- matrix(0, nrow(x), if (type == "residual") 1L else L)
+  value <- zeros(nrow(x), if (type == "residual") 1L else L)
   for (rows in pieces(nrow(x), L * (L + 2 * ncol(x) + 64))) {
     new <- basis_kernel_values(basis, x[rows, , drop = FALSE], type == "residual", threads)
     value[rows, ] <- basis_answer(basis, new, type)

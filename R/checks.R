@@ -180,6 +180,7 @@ check_gram <- function(K, arg = "K") {
     abort("not_finite", "`", arg, "` has missing or infinite values.")
   }
   K <- as_doubles(K)
+  .Call(ffi_check)
   gap <- asymmetry(K)
   if (gap > 1e-8 * largest_absolute(K)) {
     abort("argument", "`", arg, "` must be symmetric: the largest difference between K[i, j] ",

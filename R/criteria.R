@@ -73,6 +73,7 @@ kernel_hsic <- function(K, y) {
 check_criterion <- function(K, y) {
   K <- check_gram(K)
   y <- check_classes(y)
+  .Call(ffi_check)
   if (length(y) != nrow(K)) {
     abort("argument", "`y` must have one label per row of `K` (", nrow(K), "), not ",
           length(y), ".")
@@ -99,5 +100,9 @@ target_values <- function(y, target) {
 # Sums of K over pairs of classes.
 class_sums <- function(K, y) {
   y <- as.integer(y)
-  rowsum(t(rowsum(K, y, reorder = TRUE)), y, reorder = TRUE)
+  sums <- lapply(pieces(ncol(K), 4 * nrow(K)), function(columns) {
+    .Call(ffi_check)
+    rowsum(if (length(columns) < ncol(K)) K[, columns, drop = FALSE] else K, y, reorder = TRUE)
+  })
+  rowsum(t(do.call(cbind, sums)), y, reorder = TRUE)
 }

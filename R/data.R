@@ -455,10 +455,3 @@ fill_rows <- function(value, complete, rows = NULL) {
   }
   out
 }
-
-# Rows in pieces of some tens of milliseconds when a row costs `flops`, for loops that an
-# interrupt must be able to end.
-pieces <- function(n, flops) {
-  size <- max(1, floor(2^25 / max(flops, 1)))
-  lapply(seq(1, by = size, length.out = ceiling(n / size)), function(i) i:min(i + size - 1, n))
-}

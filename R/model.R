@@ -63,7 +63,7 @@ row_chunks <- function(n, width) {
 
 # predict(basis, x, "orthonormal") for scaled rows, without several n x size copies at once.
 coordinates <- function(basis, x, threads) {
-  z <- matrix(0, nrow(x), length(basis$index))
+  z <- zeros(nrow(x), length(basis$index))
   for (rows in row_chunks(nrow(x), ncol(z))) {
     z[rows, ] <- orthonormal(basis, basis_kernel_values(basis, x[rows, , drop = FALSE], threads = threads)$k)
   }

@@ -74,12 +74,12 @@ fisher_normal <- function(x, side, ridge) {
   if (ridge == 0) {
     h <- solve_scatter(inner, delta)
   } else if (ncol(x) < nrow(x)) {
-    CS <- crossprod(x) %*% crossprod(inner)
+    C <- inner_product(x)
+    CS <- product(C, inner_product(inner))
     diag(CS) <- diag(CS) + ridge * sum(diag(CS)) / nrow(x)
-    h <- solve(CS, crossprod(x) %*% delta)
+    h <- solve(CS, C %*% delta)
   } else {
-    KP <- tcrossprod(x, inner)
-    N <- tcrossprod(KP)
+    N <- outer_product(outer_product(x, inner))
     diag(N) <- diag(N) + ridge * mean(diag(N))
     h <- crossprod(x, solve(N, x %*% delta))
   }
@@ -202,7 +202,7 @@ mean_length <- function(x, kernel, w, threads) {
 # sum_ij G_ij dk_ij / dv_d for every column d, v = w^2.
 scale_gradient <- function(G, K, x, kernel) {
   P <- G * kernel_slope(K, x, kernel)
-  inner <- colSums(x * (P %*% x))
+  inner <- colSums(x * product(P, x))
   if (kernel$type %in% c("linear", "polynomial")) return(inner)
   2 * (drop(rowSums(P) %*% x^2) - inner)
 }

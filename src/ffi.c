@@ -148,6 +148,21 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
   return out;
 }
 
+/* A matrix of zeros: the first touch of a large one takes a while. */
+SEXP ffi_zeros(SEXP rows, SEXP columns)
+{
+  const size_t piece = (size_t)1 << 20;
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(rows), Rf_asInteger(columns)));
+  const size_t n = (size_t)XLENGTH(out);
+  ffi_large_pages(REAL(out), n * sizeof(double));
+  for (size_t i = 0; i < n; i += piece) {
+    R_CheckUserInterrupt();
+    memset(REAL(out) + i, 0, (n - i < piece ? n - i : piece) * sizeof(double));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* For loops in R, which looks at an interrupt only now and then. */
 SEXP ffi_check(void)
 {

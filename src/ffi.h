@@ -53,6 +53,7 @@ SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP thread
 SEXP ffi_asymmetry(SEXP K);
 SEXP ffi_fingerprint(SEXP list);
 SEXP ffi_check(void);
+SEXP ffi_zeros(SEXP rows, SEXP columns);
 SEXP ffi_column_sd(SEXP x, SEXP center);
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);
 SEXP ffi_memory_limit(void);

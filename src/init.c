@@ -32,6 +32,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_subset_pairs, 5),
     ENTRY(ffi_subset_reduce, 6),
     ENTRY(ffi_weighted_columns, 3),
+    ENTRY(ffi_zeros, 2),
     {NULL, NULL, 0}};
 
 attribute_visible void R_init_kernelect(DllInfo *dll)

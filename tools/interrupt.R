@@ -99,6 +99,16 @@ long_calls <- list(
     data <- long_table(5000, 10)
     function() for (i in 1:20) kernel_tune(data$x, data$number)
   },
+  "predict kernel_lm" = function() {
+    data <- long_table(50000, 20)
+    fit <- kernel_lm(data$x[1:2000, ], data$number[1:2000], rbf_kernel(1), size = 500, tol = 0)
+    function() for (i in 1:20) predict(fit, data$x)
+  },
+  "kernel_hsic" = function() {
+    data <- long_table(6000, 5)
+    K <- gram(data$x)
+    function() for (i in 1:50) kernel_hsic(K, data$class)
+  },
   "kernel_rank, sas" = function() {
     data <- long_table(50000, 20)
     function() kernel_rank(data$x, data$class, max_iter = 2)
@@ -110,6 +120,22 @@ long_calls <- list(
   "kernel_rank, kfds" = function() {
     data <- long_table(2000, 300)
     function() for (i in 1:20) kernel_rank(data$x, data$class, method = "kfds")
+  },
+  "kernel_rank, kfds, wide" = function() {
+    data <- long_table(500, 10000)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "kfds")
+  },
+  "kernel_rank, arom" = function() {
+    data <- long_table(2000, 100)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "arom")
+  },
+  "kernel_rank, r2w2" = function() {
+    data <- long_table(1500, 60)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "r2w2")
+  },
+  "kernel_rank, sfs" = function() {
+    data <- long_table(3000, 60)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "sfs")
   },
   "kernel_rank, rfe" = function() {
     data <- long_table(2000, 100)

@@ -1,0 +1,35 @@
+# Rows in pieces of some tens of milliseconds when a row costs `flops`, for loops that an
+# interrupt must be able to end.
+pieces <- function(n, flops) {
+  size <- max(1, floor(2^25 / max(flops, 1)))
+  lapply(seq(1, by = size, length.out = ceiling(n / size)), function(i) i:min(i + size - 1, n))
+}
+
+zeros <- function(n, m) .Call(ffi_zeros, as.integer(n), as.integer(m))
+
+# a %*% b, crossprod(a, b) and tcrossprod(a, b) in such pieces.
+product <- function(a, b) by_rows(a, ncol(b), function(part) part %*% b)
+
+outer_product <- function(a, b = a) by_rows(a, nrow(b), function(part) tcrossprod(part, b))
+
+by_rows <- function(a, columns, f) {
+  parts <- pieces(nrow(a), ncol(a) * columns)
+  if (length(parts) < 2L) return(f(a))
+  out <- zeros(nrow(a), columns)
+  for (rows in parts) {
+    .Call(ffi_check)
+    out[rows, ] <- f(a[rows, , drop = FALSE])
+  }
+  out
+}
+
+inner_product <- function(a, b = NULL) {
+  parts <- pieces(nrow(a), ncol(a) * ncol(if (is.null(b)) a else b))
+  if (length(parts) < 2L) return(crossprod(a, b))
+  out <- 0
+  for (rows in parts) {
+    .Call(ffi_check)
+    out <- out + crossprod(a[rows, , drop = FALSE], b[rows, , drop = FALSE])
+  }
+  out
+}
