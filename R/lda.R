@@ -242,16 +242,16 @@ print.summary.kernel_lda <- function(x, ...) {
 }
 
 #' @export
-coef.kernel_lda <- function(object, ...) object$scaling
+coef.kernel_lda <- function(object, ...) check_seal(object)$scaling
 
 #' @export
 fitted.kernel_lda <- function(object, ...) {
-  if (is.null(object$fitted.values)) fail_not_kept("fitted classes")
+  if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted classes")
   object$fitted.values
 }
 
 #' @export
-nobs.kernel_lda <- function(object, ...) object$n
+nobs.kernel_lda <- function(object, ...) check_seal(object)$n
 
 #' Plot the axes of a kernel discriminant analysis
 #'

@@ -231,22 +231,22 @@ print.summary.kernel_lm <- function(x, ...) {
 }
 
 #' @export
-coef.kernel_lm <- function(object, ...) object$coefficients
+coef.kernel_lm <- function(object, ...) check_seal(object)$coefficients
 
 #' @export
 fitted.kernel_lm <- function(object, ...) {
-  if (is.null(object$fitted.values)) fail_not_kept("fitted values")
+  if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted values")
   object$fitted.values
 }
 
 #' @export
 residuals.kernel_lm <- function(object, ...) {
-  if (is.null(object$residuals)) fail_not_kept("residuals")
+  if (is.null(check_seal(object)$residuals)) fail_not_kept("residuals")
   object$residuals
 }
 
 #' @export
-nobs.kernel_lm <- function(object, ...) object$n
+nobs.kernel_lm <- function(object, ...) check_seal(object)$n
 
 #' Plot a kernel regression or classification
 #'

@@ -318,7 +318,7 @@ print.summary.kernel_tune <- function(x, ...) {
 }
 
 #' @export
-nobs.kernel_tune <- function(object, ...) object$n
+nobs.kernel_tune <- function(object, ...) check_seal(object)$n
 
 #' Plot the results of tuning
 #'

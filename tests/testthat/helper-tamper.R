@@ -101,6 +101,10 @@ model_questions <- list(
   print = function(m, new) utils::capture.output(print(m)),
   summary = function(m, new) utils::capture.output(print(summary(m))),
   plot = function(m, new) plot(m),
+  coef = function(m, new) if (!inherits(m, c("kernel_basis", "kernel_tune"))) coef(m),
+  nobs = function(m, new) if (!inherits(m, "kernel_basis")) nobs(m),
+  fitted = function(m, new) if (inherits(m, c("kernel_lm", "kernel_lda"))) fitted(m),
+  residuals = function(m, new) if (inherits(m, "kernel_lm")) residuals(m),
   head = function(m, new) if (inherits(m, "kernel_basis")) unclass(head(m, 2))["index"]
 )
 
