@@ -212,6 +212,11 @@ check_kernel_scale <- function(set) {
   if (all(set$mean_diagonal <= 0)) {
     abort("data", "Every kernel is zero on the rows of `x`: constant columns cannot be fused.")
   }
+  extreme <- set$mean_diagonal > 0 & (set$mean_diagonal < 1e-140 | set$mean_diagonal > 1e140)
+  if (any(extreme)) {
+    abort("not_finite", "Kernel `", set$names[extreme][1L], "` has a mean diagonal of ",
+          format(set$mean_diagonal[extreme][1L], digits = 3), ", whose square is no number: divide it by a constant first.")
+  }
   set
 }
 
