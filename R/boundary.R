@@ -34,7 +34,7 @@ plot_boundary <- function(object, data, columns = NULL, y = NULL, grid = 120, ..
   if (!is.factor(found)) {
     abort("argument", "`object` must be a classifier: its predictions are ", describe(found), ", not classes.")
   }
-  right <- if (!is.null(classes)) sum(stats::predict(object, data) == classes, na.rm = TRUE)
+  right <- if (!is.null(classes)) sum(as.character(stats::predict(object, data)) == as.character(classes), na.rm = TRUE)
   draw_boundary(mesh, found, data, columns, classes, right, ...)
   invisible(cbind(mesh[columns], class = found))
 }
@@ -70,8 +70,9 @@ boundary_mesh <- function(data, columns, grid) {
   axis <- function(v) {
     v <- v[is.finite(v)]
     if (!length(v)) abort("data", "`columns` of `data` have no finite values to draw.")
-    range <- grDevices::extendrange(v, f = if (min(v) < max(v)) 0.06 else 1)
-    seq(range[1L], range[2L], length.out = grid)
+    spread <- max(v) - min(v)
+    margin <- if (spread > max(1e-300, 1e-12 * abs(v[1L]))) 0.06 * spread else if (abs(v[1L]) > 1e-300) 0.5 * abs(v[1L]) else 1
+    seq(min(v) - margin, max(v) + margin, length.out = grid)
   }
   points <- expand.grid(axis(data[[columns[1L]]]), axis(data[[columns[2L]]]))
   mesh <- as.data.frame(lapply(middle, rep, length.out = nrow(points)), optional = TRUE)
@@ -92,7 +93,8 @@ draw_boundary <- function(mesh, found, data, columns, classes, right, ...) {
     main = if (is.null(right)) "Classes assigned" else sprintf("%d of %d rows on their side of the boundary", right, nrow(data))
   ), ...)
   graphics::image(u, v, code, col = grDevices::adjustcolor(colours, 0.25), breaks = seq(0.5, length(levels) + 0.5), add = TRUE)
-  for (k in seq_along(levels)) {
+  for (k in intersect(seq_along(levels), code)) {
+    if (all(code == k, na.rm = TRUE)) break # no boundary
     graphics::contour(u, v, (code == k) + 0, levels = 0.5, drawlabels = FALSE, add = TRUE, col = "grey30", lwd = 1.2)
   }
   if (!is.null(classes)) {
