@@ -223,7 +223,7 @@ run_engine <- function(source, control, n, keep) {
 
 fail_empty <- function(source, control) {
   if (any(source$K != 0)) fail_engine(2L, source)
-  abort("data", "No row spans anything: every row has length zero in the kernel space",
+  abort("data", "No row of `", if (is.null(source$K)) "x" else "K", "` spans anything: every row has length zero in the kernel space",
         if (control$neighbours) " once centred", ". Check the data for identical rows.")
 }
 
