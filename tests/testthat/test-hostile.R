@@ -142,6 +142,12 @@ use <- function(model, x) {
   paste0(in_words(tried$value), if (nrow(rows) == length(whole) && any(bad[whole, ])) " NOT FINITE")
 }
 
+use_gram <- function(model, K) {
+  tried <- attempt(predict(model, K))
+  if (!is.null(tried$error)) return(paste("predict", tell(tried)))
+  paste0(in_words(tried$value), if (has_nonfinite(tried$value)) " NOT FINITE")
+}
+
 run_fit <- function(entry, x, y, ...) {
   result <- attempt(entry$call(x, y, ...))
   if (!is.null(result$error)) return(tell(result))
@@ -237,6 +243,56 @@ for (name in names(Filter(function(e) e$y == "class", measures()))) {
     expect_snapshot(show_table(rows))
   })
 }
+
+# Fits that take numbers and classes alike get both.
+for (name in intersect(c("kernel_lm", "kernel_tune", "kernel_fusion"), names(fits()))) {
+  test_that(paste(name, "answers hostile classes"), {
+    data <- small_table()
+    rows <- rows_of(hostile_classes, function(make) run_fit(fits()[[name]], data$x, make(data$class)))
+    expect_no_broken(rows)
+    expect_snapshot(show_table(rows))
+  })
+}
+
+# Fits on a Gram matrix: new rows are its own.
+gram_fits <- list(
+  kernel_basis = function(K) kernel_basis(K = K, size = 4),
+  kernel_fusion = function(K) kernel_fusion(y = small_table()$number, kernels = list(k = K))
+)
+
+test_that("every fit that takes a Gram matrix answers hostile ones", {
+  skip_if_not_installed("Matrix")
+  K <- gram(small_table()$x)
+  for (name in names(gram_fits)) {
+    try <- function(K) {
+      result <- attempt(gram_fits[[name]](K))
+      new <- if (name == "kernel_fusion") list(k = K) else K
+      tell(result, if (is.null(result$error)) use_gram(result$value, new))
+    }
+    rows <- c(
+      rows_of(hostile_tables[not_a_matrix], function(make) try(make(K[, 1:3]))),
+      rows_of(hostile_grams, function(make) try(make(K)))
+    )
+    expect_no_broken(rows)
+    expect_snapshot({
+      cat(name, "\n")
+      show_table(rows)
+    })
+  }
+})
+
+test_that("a boundary plot answers hostile tables", {
+  skip_if_not_installed("Matrix")
+  data <- small_table()
+  fit <- kernel_lda(data$x, data$class)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  rows <- rows_of(hostile_tables, function(make) {
+    tell(attempt(plot_boundary(fit, make(data$x), columns = c("a", "b"), grid = 5)))
+  })
+  expect_no_broken(rows)
+  expect_snapshot(show_table(rows))
+})
 
 test_that("prediction answers hostile tables", {
   skip_if_not_installed("Matrix")
