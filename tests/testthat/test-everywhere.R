@@ -12,7 +12,7 @@ test_that("equal rows in another order give the same selection", {
 })
 
 test_that("one and two threads give the same models", {
-  data <- small_table(24)
+  data <- small_table(500) # more than two tiles of rows
   for (name in setdiff(names(fits()), "kernel_tune")) {
     entry <- fits()[[name]]
     fit <- function(threads) quietly(entry$call(data$x, response_for(entry, data), threads = threads))
@@ -41,6 +41,31 @@ test_that("sizes that no machine holds are refused before memory is asked for", 
   expect_error(kernel_basis(iris[1:4], size = 1e300), class = "kernelect_error_argument")
   big <- structure(list(), class = "data.frame", row.names = .set_row_names(2e9))
   expect_error(gram(big), class = "kernelect_error_data")
+})
+
+test_that("fitting leaves options and the generator alone unless a draw is asked for", {
+  data <- small_table()
+  had <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(if (!is.null(had)) assign(".Random.seed", had, globalenv()))
+  before <- options()
+  calls <- c(
+    lapply(fits(), function(entry) function() entry$call(data$x, response_for(entry, data))),
+    lapply(stats::setNames(rank_methods, rank_methods), function(method) {
+      function() kernel_rank(data$x, data$class, method = method, max_iter = 3)
+    }),
+    lapply(stats::setNames(nm = setdiff(basis_methods, "random")), function(method) function() kernel_basis(data$x, method = method)),
+    list(gram = function() gram(data$x), hsic = function() kernel_hsic(gram(data$x), data$class))
+  )
+  for (name in names(calls)) {
+    suppressWarnings(rm(".Random.seed", envir = globalenv()))
+    quietly(calls[[name]]())
+    expect_false(exists(".Random.seed", globalenv(), inherits = FALSE), info = name)
+    set.seed(4)
+    seed <- .Random.seed
+    quietly(calls[[name]]())
+    expect_identical(.Random.seed, seed, info = name)
+  }
+  expect_identical(options(), before)
 })
 
 test_that("predicting, printing and plotting leave options, graphics and the generator alone", {
