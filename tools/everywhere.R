@@ -19,6 +19,8 @@ everything <- function(threads) {
   for (method in c("fvs", "cholesky", "kobl", "kgs")) {
     out[[paste("basis", method)]] <- use(quiet(kernel_basis(big, rbf_kernel(1), method, size = 200)), big[1:50, ])
   }
+  set.seed(1)
+  out$random <- use(quiet(kernel_basis(big, rbf_kernel(1), "random", size = 100)), big[1:50, ])
   out$centred <- use(quiet(kernel_basis(x, size = 20, center = "nearest", neighbours = 3)), x)
   out$pca <- use(kernel_pca(x, ncomp = 3), x)
   out$lm <- use(kernel_lm(x[, -1], x[, 1]), x)

@@ -20,6 +20,9 @@ large_calls <- list(
   },
   "kernel_basis, fvs, n = 50,000" = function() all(diff(quiet(kernel_basis(tall(), rbf_kernel(2), size = 300))$path$fitness) >= 0),
   "kernel_basis, cholesky, n = 50,000" = function() all(diff(quiet(kernel_basis(tall(), rbf_kernel(2), "cholesky", size = 300))$path$trace) <= 0),
+  "kernel_basis, kobl, n = 50,000" = function() length(quiet(kernel_basis(tall(), rbf_kernel(2), "kobl", size = 300, threshold = function(t) 0 * t))$index) == 300L,
+  "kernel_basis, kgs, n = 50,000" = function() !is.unsorted(quiet(kernel_basis(tall(), rbf_kernel(2), "kgs", size = 300))$index),
+  "kernel_basis, random, n = 50,000" = function() all(diff(quiet(kernel_basis(tall(), rbf_kernel(2), "random", size = 300))$path$trace) <= 0),
   "kernel_basis, centred, n = 50,000" = function() length(quiet(kernel_basis(tall(d = 4), rbf_kernel(2), "cholesky", size = 50, center = "nearest"))$center_index) == 1L,
   "kernel_basis, 500 x 25,000" = function() length(quiet(kernel_basis(tall(500, 25000), size = 100))$index) == 100L,
   "kernel_lm, n = 50,000" = function() {
@@ -30,6 +33,10 @@ large_calls <- list(
   "kernel_rank, sas, n = 50,000" = function() {
     x <- tall()
     all(quiet(kernel_rank(x, two(x), max_iter = 2))$ranking[1:2] %in% 1:10)
+  },
+  "kernel_rank, scss, n = 50,000" = function() {
+    x <- tall()
+    setequal(quiet(kernel_rank(x, two(x), method = "scss", max_iter = 2))$ranking, 1:10)
   },
   "kernel_rank, sas, 500 x 25,000" = function() {
     x <- tall(500, 25000)
