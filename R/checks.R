@@ -36,7 +36,6 @@ user_call <- function() {
       return(call)
     }
   }
-  NULL
 }
 
 # "a character vector of length 2": what came, in words.
@@ -109,11 +108,6 @@ check_choice <- function(x, arg, choices) {
 
 check_function <- function(x, arg) {
   if (!is.function(x)) must_be(arg, "a function", x)
-  x
-}
-
-check_class <- function(x, arg, class) {
-  if (!inherits(x, class)) must_be(arg, paste0("a \"", class, "\" object"), x)
   x
 }
 

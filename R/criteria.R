@@ -60,7 +60,6 @@ kernel_hsic <- function(K, y) {
   check_given("K", "y")
   data <- check_criterion(K, y)
   n <- nrow(data$K)
-  if (n < 2L) abort("data", "`K` must have at least two rows.")
   values <- target_values(data$y, "balanced")
   blocks <- class_sums(data$K, data$y)
   share <- tabulate(data$y) / n

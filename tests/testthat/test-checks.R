@@ -42,7 +42,7 @@ test_that("numbers are checked for kind and range", {
   })
 })
 
-test_that("flags, choices, functions and classes are checked", {
+test_that("flags, choices and functions are checked", {
   choices <- c("one", "two")
   expect_identical(check_choice(choices, "a", choices), "one")
   expect_identical(check_choice("two", "a", choices), "two")
@@ -55,7 +55,6 @@ test_that("flags, choices, functions and classes are checked", {
     check_choice(c("two", "one"), "a", choices)
     check_choice(1, "a", choices)
     check_function("mean", "a")
-    check_class(1, "a", "kernel_basis")
   })
 })
 
