@@ -77,14 +77,21 @@ fisher_normal <- function(x, side, ridge) {
     C <- inner_product(x)
     CS <- product(C, inner_product(inner))
     diag(CS) <- diag(CS) + ridge * sum(diag(CS)) / nrow(x)
-    h <- solve(CS, C %*% delta)
+    h <- solve_ridged(CS, C %*% delta)
   } else {
     N <- outer_product(outer_product(x, inner))
     diag(N) <- diag(N) + ridge * mean(diag(N))
-    h <- crossprod(x, solve(N, x %*% delta))
+    h <- crossprod(x, solve_ridged(N, x %*% delta))
   }
   h <- drop(h)
   list(normal = h, value = sum(h * delta)^2 / sum((inner %*% h)^2))
+}
+
+solve_ridged <- function(A, b) {
+  tryCatch(solve(A, b), error = function(e) {
+    abort("singular", "The within-class scatter of the columns is singular in spite of `ridge`: give a larger one, ",
+          "or leave out columns that are constant within each class (they tell the classes apart exactly).")
+  })
 }
 
 solve_scatter <- function(inner, delta) {
