@@ -665,3 +665,14 @@ test_that("plots return what they show and leave the device's settings alone", {
   expect_silent(plot(kernel_basis(matrix(1, 3, 2), rbf_kernel(sigma = 1)), log = "y"))
   expect_error(plot(basis, log = "x"), class = "kernelect_error_argument")
 })
+
+test_that("new data that cannot be used are refused by class", {
+  basis <- kernel_basis(iris_matrix(), size = 3)
+  expect_error(predict(basis), "does not keep the training rows", class = "kernelect_error_argument")
+  K <- gram(iris_matrix(1:20))
+  by_gram <- kernel_basis(K = K, size = 3)
+  expect_error(predict(by_gram, as.data.frame(K)), "new rows by training rows", class = "kernelect_error_argument")
+  expect_error(predict(by_gram, K[, 1:5]), "(20), not 5", fixed = TRUE, class = "kernelect_error_columns")
+  expect_error(predict(by_gram, replace(K, 4, Inf)), "infinite", class = "kernelect_error_not_finite")
+  expect_error(predict(by_gram, K, type = "residual"), "`diag`", class = "kernelect_error_argument")
+})

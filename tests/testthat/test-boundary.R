@@ -18,6 +18,11 @@ test_that("columns that are not shown stay at their median or first level", {
   shown <- plot_boundary(fit, d, columns = c("a", "c"), y = "y", grid = 4)
   held <- data.frame(a = shown$a, b = 0.5, c = shown$c, g = factor("u", levels = c("u", "v")))
   expect_identical(shown$class, predict(fit, held))
+  # text has no median and no levels: its first value is held
+  d$g <- rep(c("v", "u"), each = 20)
+  fit <- kernel_lda(y ~ a + c + g, d)
+  shown <- plot_boundary(fit, d, columns = c("a", "c"), y = "y", grid = 4)
+  expect_identical(shown$class, predict(fit, data.frame(shown[c("a", "c")], g = "v")))
 })
 
 test_that("every classifier of the package has a boundary, and graphical parameters stay", {

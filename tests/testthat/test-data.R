@@ -104,6 +104,13 @@ test_that("names must be unique and complete", {
   })
 })
 
+test_that("of many names five are told, and how many more", {
+  wide <- matrix(1:18, 2, 9, dimnames = list(NULL, letters[1:9]))
+  expect_error(match_columns(wide[, 8:9], list(columns = letters[1:9], width = 9)),
+               "`a`, `b`, `c`, `d`, `e` and 2 more.", fixed = TRUE, class = "kernelect_error_columns")
+  expect_identical(backticked(letters[1:5]), "`a`, `b`, `c`, `d`, `e`")
+})
+
 test_that("missing values fail with columns and counts, or are omitted with a message", {
   x <- replace(iris_matrix(), c(1, 2, 151), NA)
   y <- replace(iris$Species, 150, NA)

@@ -400,3 +400,55 @@ test_that("the most negative eigenvalue is found in large matrices too", {
   expect_silent(check_definite(K, "K"))
   expect_silent(check_definite(tcrossprod(x), "K"))
 })
+
+test_that("a factor whose indicator names clash is still found by its name", {
+  data <- data.frame(V1 = factor(rep(0:1, 10)), V10 = 1:20)
+  fit <- kernel_fusion(data, sin(1:20), list(kernel_on(rbf_kernel(1), "V1"), kernel_on(rbf_kernel(1), "V10")), adaptive = FALSE)
+  expect_identical(fit$kernels[[1]]$columns, c("V1=0", "V1=1"))
+  expect_identical(fit$kernels[[2]]$columns, "V10")
+  expect_error(kernel_on(columns = 1), "`kernel` is missing", class = "kernelect_error_argument")
+  expect_error(kernel_on(rbf_kernel()), "`columns` is missing", class = "kernelect_error_argument")
+})
+
+test_that("a kernel that is constant explains nothing but the mean", {
+  y <- c(1, 2, 4, 8, 16)
+  for (noise in c(0, 0.5)) {
+    fit <- kernel_fusion(y = y, kernels = list(one = matrix(2, 5, 5)), adaptive = FALSE, noise = noise)
+    # H K H = 0: lambda is (y - mean) / nu, nu the noise times the mean diagonal of the fused kernel
+    expect_equal(fit$dual, if (noise > 0) (y - mean(y)) / noise else numeric(5))
+    expect_equal(fitted(fit), rep(mean(y), 5))
+  }
+})
+
+test_that("one row and numbers beyond squares are refused", {
+  expect_error(kernel_fusion(y = 3, kernels = list(matrix(1))), "two rows", class = "kernelect_error_data")
+  expect_error(kernel_fusion(cbind(1:3, 3:1) * 1e200, 1:3, scale = FALSE), "overflow", class = "kernelect_error_not_finite")
+})
+
+test_that("a machine that was not solved to the end says so", {
+  x <- random_matrix(200, 2)
+  y <- factor(random_matrix(200, 1, 2)[, 1] > 0)
+  expect_warning(fit <- kernel_fusion(x, y, list(rbf_kernel(5)), cost = 1e12, adaptive = FALSE),
+                 "smaller `cost`", class = "kernelect_warning_convergence")
+  expect_gt(fit$gap, 1e-6)
+  expect_false(fit$converged)
+  expect_silent(fit <- kernel_fusion(x, y, list(rbf_kernel(5)), cost = 10, adaptive = FALSE))
+  expect_lte(fit$gap, 1e-6)
+  expect_true(fit$converged)
+})
+
+test_that("cross-Gram matrices that are none are refused", {
+  K <- gram(random_matrix(20, 2))
+  fit <- kernel_fusion(y = sin(1:20), kernels = list(a = K))
+  expect_error(predict(fit, list(a = 1:20)), "newdata$a", fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(predict(fit, list(a = matrix("a", 2, 20))), "2 x 20 character", class = "kernelect_error_argument")
+})
+
+test_that("many kernels are told by their number", {
+  data <- toy(40, 35)
+  fit <- kernel_fusion(data$x, data$y, adaptive = FALSE, weights = rep(c(1, 0), c(23, 12)))
+  expect_output(print(fit), "weights preset")
+  lines <- capture.output(print(summary(fit)))
+  expect_match(lines, "^... and 3 more$", all = FALSE)
+  expect_match(lines, "^inactive: v24, .*, v33 and 2 more$", all = FALSE)
+})

@@ -256,3 +256,10 @@ test_that("an error within a kernel function is told as one of ours", {
   f <- function(x, z) stop("no such thing")
   expect_error(gram(random_matrix(4, 2), function_kernel(f)), "`f` .*: no such thing", class = "kernelect_error_kernel")
 })
+
+test_that("the diagonal alone is that of the Gram matrix", {
+  x <- random_matrix(70, 3)
+  for (kernel in c(all_kernels(), all_kernels(c(0.5, 2, 1)), list(function_kernel(function(x, z) (2 + tcrossprod(x, z))^2)))) {
+    expect_equal(kernel_diagonal(kernel, x), diag(gram(x, kernel)), tolerance = 1e-12, label = kernel$type)
+  }
+})

@@ -147,6 +147,7 @@ test_that("a width that the data do not give is an error", {
     gram(matrix(1, 3, 2))
     gram(matrix(c(1, 1, 1, 1, 5), 5, 2), rbf_kernel("median"))
     gram(matrix(c(1, 2), 2, 2) * 1e200)
+    gram(matrix(1:3, 1), rbf_kernel("median"))
     gram(iris_matrix(), linear_kernel(weights = 1:3))
     gram(iris_matrix(), linear_kernel(weights = c(Sepal.Length = 1, b = 2)))
   })

@@ -86,6 +86,14 @@ test_that("bad input is refused in words", {
   })
 })
 
+test_that("rows that are one point, and scores that were not kept, are refused by class", {
+  expect_error(kernel_lda(matrix(1, 6, 2), rep(c("a", "b"), 3), linear_kernel(), scale = FALSE), "no variance",
+               class = "kernelect_error_data")
+  fit <- kernel_lda(iris[1:4], iris$Species, size = 5, keep = FALSE)
+  expect_error(plot(fit), "holds no scores", class = "kernelect_error_model")
+  expect_error(predict(fit), "`newdata` is missing", class = "kernelect_error_argument")
+})
+
 test_that("a damaged model is refused", {
   fit <- kernel_lda(iris[1:4], iris$Species, size = 5)
   for (field in c("values", "scaling", "means", "prior", "center", "within", "basis", "levels")) {

@@ -25,6 +25,16 @@ test_that("leave-one-out is right where columns depend on each other", {
   expect_equal(nested_coefficients(fit, 17)[13:17, ], matrix(0, 5, 2))
 })
 
+test_that("a ridge too small for Cholesky is still the ridge asked for, beyond one panel", {
+  z <- random_matrix(45, 34)
+  z <- cbind(z, z %*% random_matrix(34, 2, 2))
+  y <- random_matrix(45, 1, 3)
+  ridge <- 1e-11
+  fit <- regress(z + 0, list(matrix = y, classes = NULL), ridge)
+  expect_lt(max(abs(fit$error / refitted_loo(z, y, ridge) - 1)), 1e-6)
+  expect_equal(z %*% nested_coefficients(fit, 36), z %*% reference_ridge(z, y, ridge)[-1, , drop = FALSE], tolerance = 1e-8)
+})
+
 test_that("sizes with a leverage of one have no leave-one-out error", {
   x <- random_matrix(12, 2)
   fit <- kernel_lm(x, random_matrix(12, 1, 2)[, 1], basis = NULL)
@@ -180,6 +190,30 @@ test_that("bad input is refused in words", {
     predict(kernel_lm(x, x[, 1]), x, type = "class")
     fitted(kernel_lm(x, y, keep = FALSE))
   })
+})
+
+test_that("what a model does not hold or know is refused by class", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = 4, keep = FALSE)
+  expect_error(residuals(fit), "holds no residuals", class = "kernelect_error_model")
+  expect_error(predict(fit), "`newdata` is missing", class = "kernelect_error_argument")
+  expect_error(kernel_lm(iris_matrix(), matrix(0, 150, 0)), "no columns", class = "kernelect_error_argument")
+  # rows so far apart that each is its own: leverage 1 with every size
+  alone <- kernel_lm(matrix(1:3), c(1, 5, 2), rbf_kernel(1e-3), basis = NULL)
+  expect_true(all(is.na(alone$loo$error)))
+  expect_error(plot(alone, type = "loo"), "leverage 1", class = "kernelect_error_model")
+})
+
+test_that("a basis given may be cut to a size, and a Gram matrix may come by formula", {
+  basis <- kernel_basis(iris_matrix(), size = 8)
+  cut <- kernel_lm(iris_matrix(), iris$Species, basis = basis, size = 3)
+  expect_identical(cut$basis$index, basis$index[1:3])
+  expect_equal(cut$coefficients, kernel_lm(iris_matrix(), iris$Species, basis = head(basis, 3))$coefficients)
+  K <- gram(scale(iris_matrix(1:20)))
+  by_gram <- kernel_basis(K = K, size = 5)
+  y <- sin(1:20)
+  formula <- kernel_lm(y ~ ., data.frame(unname(K), y = y), basis = by_gram)
+  expect_identical(formula$coefficients, kernel_lm(unname(K), y, basis = by_gram)$coefficients)
+  expect_equal(predict(formula, unname(K)), unname(fitted(formula)), tolerance = 1e-10)
 })
 
 test_that("a damaged model is refused", {

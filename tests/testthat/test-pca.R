@@ -34,6 +34,16 @@ test_that("the iteration for few components agrees with eigen() and settles", {
   )
 })
 
+test_that("where the iteration has no room or does not settle it says so, and all values are computed", {
+  expect_null(leading_eigen(function(v) stop("not to be called"), 150, 5))
+  # a thousand eigenvalues within a thousandth: one round of the iteration cannot tell them apart
+  expect_null(leading_eigen(function(v) v * (1 + 1:1000 / 1e6), 1000, 5, restarts = 1L))
+  expect_equal(leading_eigen(function(v) v * (1:1000)^2, 1000, 2)$values, c(1e6, 999^2), tolerance = 1e-10)
+  x <- random_matrix(210, 4)
+  pca <- kernel_pca(x, basis = NULL, ncomp = 21)
+  expect_equal(pca$values, reference_kpca(gram(scale(x)), 21)$values, tolerance = 1e-10)
+})
+
 test_that("the iteration copes with duplicated rows, low rank and clusters of eigenvalues", {
   cases <- list(
     list(random_matrix(20, 3)[rep(1:20, 20), ], rbf_kernel()),

@@ -179,6 +179,22 @@ test_that("forward selection equals the naive search for every kernel", {
   }
 })
 
+test_that("a thousand columns are searched in smaller tiles with the same sums", {
+  x <- random_matrix(10, 1000)
+  y <- factor(rep(c("a", "b"), 5))
+  problem <- criterion_problem(x, y, linear_kernel(), "alignment", "balanced")
+  found <- best_pair(problem, 1000L, 1L)
+  # the product of linear kernels of two columns is that of their product u: u'Tu / (|T| |u|^2)
+  target <- reference_rank_target(y)
+  pairs <- vapply(1:1000, function(d) {
+    u <- x * x[, d]
+    colSums(u * (target %*% u)) / colSums(u^2) / sqrt(sum(target^2))
+  }, numeric(1000))
+  diag(pairs) <- -Inf
+  expect_setequal(found$order, arrayInd(which.max(pairs), dim(pairs)))
+  expect_equal(found$values[2], max(pairs), tolerance = 1e-12)
+})
+
 test_that("BAHSIC equals the naive elimination for every kernel", {
   x <- scale(as.matrix(iris[seq(1, 150, 2), 1:4]))
   x[5, ] <- x[9, ]
@@ -337,7 +353,51 @@ test_that("bad input meets a classed error that names the argument", {
   expect_error(kernel_rank(replace(x, 3, NA), y), class = "kernelect_error_missing_values")
   expect_message(kernel_rank(replace(x, 3, NA), y, na_action = "omit"), "1 of 150")
   expect_warning(kernel_rank(x, y, max_iter = 2), "`max_iter`", class = "kernelect_warning_convergence")
-  expect_error(plot(kernel_rank(x, y), type = "frequency"), class = "kernelect_error_argument")
+  expect_error(plot(kernel_rank(x, y), type = "frequency"), "`resample`", class = "kernelect_error_argument")
+  expect_error(plot(kernel_rank(x, y, method = "fisher"), type = "path"), "has no path", class = "kernelect_error_argument")
+  expect_error(predict(kernel_rank(x, y)), "`newdata` is missing", class = "kernelect_error_argument")
+})
+
+test_that("columns that a linear machine cannot use are refused by class", {
+  y <- factor(c("a", "a", "b", "b"))
+  nothing <- matrix(c(1, -1, 1, -1)) # equal class means
+  expect_error(kernel_rank(nothing, y, method = "kfds"), "`ridge`", class = "kernelect_error_data")
+  expect_error(kernel_rank(nothing, y, method = "arom"), "`cost`", class = "kernelect_error_data")
+  exact <- matrix(c(0, 0, 1, 1)) # no scatter within the classes
+  expect_error(kernel_rank(exact, y, method = "kfds"), "constant within each class", class = "kernelect_error_singular")
+  wide <- cbind(exact, exact, exact, exact)
+  expect_error(kernel_rank(wide, y, method = "kfds"), "constant within each class", class = "kernelect_error_singular")
+})
+
+test_that("a criterion without a finite value at the start is refused", {
+  x <- matrix(c(1, -1, 1, -1, 2, 3, 4, 6), 4)
+  y <- factor(c("a", "a", "b", "b"))
+  for (size in c(1e200, 1e-200)) {
+    expect_error(kernel_rank(x * size, y, linear_kernel(), scale = FALSE), "not finite at the start", class = "kernelect_error_not_finite")
+  }
+})
+
+test_that("the weights of the kernel are where a search starts", {
+  two <- droplevels(iris[51:150, ])
+  w <- c(2, 0.5, 1, 3)
+  x <- scale(as.matrix(two[1:4]))
+  fit <- kernel_rank(two[1:4], two$Species, linear_kernel(weights = w), method = "rfe", cost = 1)
+  scaled <- kernel_rank(x * rep(w, each = 100), two$Species, linear_kernel(), method = "rfe", cost = 1, scale = FALSE)
+  expect_identical(fit$ranking, scaled$ranking)
+  expect_equal(fit$path$value, scaled$path$value, tolerance = 1e-6)
+})
+
+test_that("every method names its value and its score", {
+  expect_identical(
+    vapply(rank_methods, value_name, ""),
+    c(sas = "alignment", scss = "separability", sfs = "Frobenius product", kfds = "Fisher ratio", fisher = "value",
+      rfe = "squared norm", arom = "squared norm", r2w2 = "radius-margin bound", bahsic = "HSIC", forward = "alignment",
+      fusion = "columns left")
+  )
+  ordinal <- c("rfe", "bahsic", "forward")
+  expect_identical(unique(vapply(ordinal, score_label, "")), "score (columns + 1 - rank)")
+  expect_identical(unique(vapply(setdiff(rank_methods, c(ordinal, "fisher")), score_label, "")), "scale factor")
+  expect_identical(score_label("fisher"), "Fisher score")
 })
 
 test_that("one column can be ranked by every method", {

@@ -359,6 +359,17 @@ test_that("bad input fails with its class", {
   expect_error(plot(fit, "path"), class = "kernelect_error_argument")
 })
 
+test_that("rows without any variance have no principal direction", {
+  expect_error(kernel_takes(matrix(1, 6, 2), rep(c("a", "b"), 3), linear_kernel(), basis = "kpca", scale = FALSE),
+               "no direction", class = "kernelect_error_data")
+})
+
+test_that("copies of a row are known by the first of them", {
+  m <- rbind(c(1, 2), c(3, 4), c(1, 2), c(3, 5), c(3, 4), c(1, 2))
+  expect_identical(first_copies(m), c(1L, 2L, 1L, 4L, 2L, 1L))
+  expect_identical(first_copies(m[1, , drop = FALSE]), 1L)
+})
+
 test_that("errors read well", {
   expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Species, size = "best"))
   expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Species, threshold = function(t) 1 - t))
@@ -389,6 +400,9 @@ test_that("no direction of positive weight: a warning, and the largest class", {
   expect_identical(as.character(predict(fit, x)), rep("a", 8))
   expect_output(print(fit), "0 of")
   expect_error(plot(fit, "scores"), class = "kernelect_error_argument")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(fit)$gamma, numeric(nrow(fit$path)))
 })
 
 test_that("the basis says when its default limit binds", {

@@ -151,6 +151,12 @@ test_that("bad input is refused in words", {
     kernel_tune(x, rep(1, 150))
     kernel_tune(x)
   })
+  expect_error(kernel_tune(x, y, grid = list(kernel = list())), "at least one kernel", class = "kernelect_error_argument")
+  # what a user's function fails with is passed on when it is ours, else wrapped
+  expect_error(kernel_tune(x, y, fit = function(...) kernel_pca(x, ncomp = 0), grid = list(size = 2)), "`ncomp`",
+               class = "kernelect_error_argument")
+  expect_error(kernel_tune(x, y, fit = function(...) stop("out of luck"), grid = list(size = 2)), "failed with: out of luck",
+               class = "kernelect_error_argument")
   broken <- kernel_tune(x, y, folds = 2, grid = small_grid)
   broken$model <- NULL
   expect_error(predict(broken, x), class = "kernelect_error_model")
