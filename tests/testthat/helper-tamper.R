@@ -116,15 +116,17 @@ judge_model <- function(model, new, question, expected) {
   if (is.null(result$value) || identical(result$value, expected)) "same" else "OTHER ANSWER"
 }
 
-# `count` edits of one example; returns a data frame of label, question and verdict.
+# `count` edits of one example, each asked what the model as it was has an answer to; returns a
+# data frame of label, question and verdict.
 tamper <- function(example, count, classes, before = function(label) NULL, through = identity) {
   expected <- lapply(model_questions, function(q) attempt(q(example[[1L]], example[[2L]]))$value)
+  asked <- names(Filter(Negate(is.null), expected))
   rows <- lapply(seq_len(count), function(k) {
     edited <- edit_model(example[[1L]], classes)
     before(edited$label)
     model <- through(edited$model)
-    verdict <- vapply(names(model_questions), function(q) judge_model(model, example[[2L]], q, expected[[q]]), "")
-    data.frame(label = edited$label, question = names(model_questions), verdict = verdict)
+    verdict <- vapply(asked, function(q) judge_model(model, example[[2L]], q, expected[[q]]), "")
+    data.frame(label = edited$label, question = asked, verdict = verdict)
   })
   do.call(rbind, rows)
 }
