@@ -17,8 +17,8 @@ test_that("the order of a factor and a level NA are no part of the classes", {
     expect_identical(predict(other[[name]], iris), predict(plain[[name]], iris), info = name)
   }
   for (method in c("sas", "fusion", "fisher")) {
-    expect_identical(kernel_rank(iris[1:4], ordered, method = method)$scores,
-                     kernel_rank(iris[1:4], iris$Species, method = method)$scores)
+    expect_identical(kernel_rank(iris[1:4], ordered, method = method)$score,
+                     kernel_rank(iris[1:4], iris$Species, method = method)$score)
   }
   expect_identical(kernel_tune(iris[1:4], ordered)$results, kernel_tune(iris[1:4], iris$Species)$results)
 
