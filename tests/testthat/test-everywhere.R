@@ -88,3 +88,15 @@ test_that("predicting, printing and plotting leave options, graphics and the gen
   after <- list(options(), graphics::par(no.readonly = TRUE), .Random.seed, Sys.getlocale(), getwd())
   expect_identical(after, before)
 })
+
+test_that("one thread and no progress bar unless asked for", {
+  home <- asNamespace("kernelect")
+  functions <- Filter(is.function, mget(ls(home), home))
+  for (argument in c("threads", "verbose")) {
+    taking <- Filter(function(f) is.call(formals(f)[[argument]]) || is.logical(formals(f)[[argument]]), functions)
+    expect_gt(length(taking), 5)
+    for (name in names(taking)) {
+      expect_identical(eval(formals(taking[[name]])[[argument]]), if (argument == "threads") 1L else FALSE, label = name)
+    }
+  }
+})

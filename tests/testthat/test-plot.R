@@ -35,3 +35,102 @@ test_that("points by class come back with their class", {
   expect_identical(plot_groups(points, c("b", "a", "b")), data.frame(points, class = factor(c("b", "a", "b"))))
   expect_error(plot_groups(points, c("a", "b")), class = "kernelect_error_argument")
 })
+
+test_that("titles and labels of bases tell the path's own numbers", {
+  basis <- kernel_basis(iris[1:4], size = 12)
+  words <- plot_words(plot(basis))
+  reached <- floor(1000 * basis$path$fitness[12]) / 1000
+  expect_words(c(sprintf("12 of 150 rows reach fitness %.3f", reached), "rows picked", "share of the whole"), words)
+  expect_words(sprintf("12 rows leave %.2g of the trace", basis$path$trace[12]), plot_words(plot(basis, log = "y")))
+  whole <- kernel_basis(diag(4), linear_kernel(), scale = FALSE, method = "cholesky", tol = 0)
+  expect_words("4 rows leave nothing of the trace", plot_words(plot(whole, log = "y")))
+})
+
+test_that("titles and labels of components tell shares of the total", {
+  pca <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 3)
+  share <- round(100 * pca$values / pca$total, 1)
+  words <- plot_words(plot(pca, components = c(1, 3)))
+  expect_words(c(paste("Components 1 and 3 hold", format(sum(share[c(1, 3)])), "% of the variance"),
+              paste0("component 1 (", format(share[1]), " %)"), paste0("component 3 (", format(share[3]), " %)")), words)
+  one <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 1)
+  expect_words(c(paste("The component holds", format(share[1]), "% of the variance"), "row"), plot_words(plot(one)))
+  expect_words(sprintf("3 components hold %.0f %% of the variance", 100 * sum(pca$values) / pca$total),
+            plot_words(plot(pca, type = "variance")))
+  linear <- kernel_pca(iris[1:4], linear_kernel(), scale = FALSE)
+  expect_gt(linear$values[1] / linear$total, 0.9)
+  expect_words("1 component holds 90 % of the variance", plot_words(plot(linear, type = "variance")))
+  scaled <- kernel_pca(iris[1:4], linear_kernel())
+  expect_words("2 components hold 90 % of the variance", plot_words(plot(scaled, type = "variance")))
+})
+
+test_that("titles and labels of models tell the model's own numbers", {
+  reg <- kernel_lm(mpg ~ wt + hp, mtcars, size = 6)
+  explained <- 1 - sum(residuals(reg)^2) / sum((mtcars$mpg - mean(mtcars$mpg))^2)
+  expect_words(c(sprintf("The fit explains %.1f %% of the variance", 100 * explained), "fitted", "observed"), plot_words(plot(reg)))
+  expect_words(c(sprintf("Least leave-one-out error at size %d; the model has 6", which.min(reg$loo$error)),
+              "leave-one-out mean squared error"), plot_words(plot(reg, type = "loo")))
+  classes <- kernel_lm(iris[1:4], iris$Species, size = 5)
+  wrong <- mean(predict(classes, iris[1:4]) != iris$Species)
+  words <- plot_words(plot(classes))
+  expect_words(c(sprintf("%.1f %% of the training rows are misclassified", 100 * wrong), levels(iris$Species)), words)
+  counts <- table(iris$Species, predict(classes, iris[1:4]))
+  expect_identical(sort(as.integer(grep("^[0-9]+$", words, value = TRUE))), sort(as.integer(counts)))
+  expect_words("leave-one-out error rate", plot_words(plot(classes, type = "loo")))
+  lda <- kernel_lda(iris[1:4], iris$Species, size = 6)
+  expect_words(c(sprintf("Classes make up %.0f and %.0f %% of the inertia on axes 2 and 1", 100 * lda$values[2], 100 * lda$values[1]),
+              "discriminant axis 2", "discriminant axis 1"), plot_words(plot(lda, axes = 2:1)))
+  two <- kernel_lda(factor(am) ~ mpg + wt, mtcars, size = 4)
+  wrong <- mean(predict(two, mtcars) != mtcars$am)
+  expect_words(sprintf("Classes make up %.0f %% of the inertia; %.1f %% of rows misclassified", 100 * two$values, 100 * wrong),
+            plot_words(plot(two)))
+})
+
+test_that("titles and labels of rankings, fusions and tuning tell their numbers", {
+  fit <- kernel_rank(iris[1:4], iris$Species, resample = 3, n = 2)
+  best <- names(fit$score)[fit$ranking]
+  expect_words(c(paste(best[1], "and", best[2], "matter most"), best, "scale factor"),
+            sub(", [0-9]+ of 4 do not$", "", plot_words(plot(fit, type = "score"))))
+  expect_words(best[1], plot_words(plot(fit, type = "score", n = 1)))
+  expect_words(paste(best[1], "matters most"), sub(", [0-9]+ of 4 do not$", "", plot_words(plot(fit, type = "score", n = 1))))
+  sure <- sum(fit$frequency >= 0.9)
+  expect_words(c(paste0(sure, " column", if (sure > 1) "s", " among the best 2 in at least 90% of resamples"),
+              "share of resamples in the best 2"), plot_words(plot(fit)))
+  path <- fit$path
+  expect_gt(path$value[nrow(path)], path$value[1])
+  expect_words(c(paste("Alignment rose to", format(path$value[nrow(path)], digits = 3), "in", max(path$iteration), "steps"),
+              "alignment", "iteration"), plot_words(plot(fit, type = "path")))
+  rfe <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe")
+  expect_words("step", plot_words(plot(rfe, type = "path")))
+  fused <- kernel_fusion(iris[1:4], iris$Species)
+  size <- fused$weights * fused$mean_diagonal
+  expect_words(c(sprintf("%d of 4 kernels keep a weight", sum(size > 0)), names(size)[size > 0]), plot_words(plot(fused)))
+  expect_words(c(sprintf("%s carries %.0f%% of the fused kernel", names(which.max(size)), 100 * max(size) / sum(size)), names(size)),
+            plot_words(plot(fused, type = "weights")))
+  tuned <- kernel_tune(iris[1:4], iris$Species, grid = list(size = c(3, 6)), folds = 3)
+  expect_words(c(sprintf("Least error %s at size %s", format(min(tuned$results$error), digits = 3), tuned$best$size),
+              "cross-validated error rate"), plot_words(plot(tuned)))
+})
+
+test_that("titles and labels of kernel_takes() and of boundaries tell errors counted anew", {
+  fit <- kernel_takes(Species ~ ., iris, size = "loo")
+  loo <- 100 * reference_takes_loo(fit$scores, fit$y)[fit$size]
+  words <- plot_words(plot(fit))
+  expect_words(c(sprintf("%d of %d directions kept: 1-NN errs on %.3g %% (leave one out)", fit$size, length(fit$weights), loo),
+              "directions, in order of selection", "error in %", "1-NN, leave one out"), words)
+  loo <- 100 * reference_takes_loo(fit$scores[, 1:2], fit$y)
+  expect_words(c(sprintf("The best two directions: 1-NN errs on %.3g %% (leave one out)", loo[2]),
+              paste("direction", fit$directions[1:2])), plot_words(plot(fit, "scores")))
+  expect_words(sprintf("The best direction: 1-NN errs on %.3g %% (leave one out)", loo[1]), plot_words(plot(head(fit, 1), "scores")))
+  vote <- kernel_takes(Species ~ ., iris)
+  least <- which.min(vote$path$error)
+  expect_words(sprintf("The vote errs least, on %.3g %%, with %d of %d directions", 100 * vote$path$error[least], least, length(vote$weights)),
+            plot_words(plot(vote)))
+  d <- simulate_circles(60, seed = 2)
+  lda <- kernel_lda(y ~ ., d)
+  expect_words(c(sprintf("%d of 60 rows on their side of the boundary", sum(predict(lda, d) == d$y)), "x1", "x2", levels(d$y)),
+            plot_words(plot_boundary(lda, d, grid = 6)))
+  expect_words("Classes assigned", plot_words(plot_boundary(lda, d[1:2], grid = 6)))
+  heights <- jitter_rows(factor(c("a", "b", "b")))
+  expect_true(all(abs(heights - c(1, 2, 2)) <= 0.15))
+  expect_identical(anyDuplicated(heights), 0L)
+})

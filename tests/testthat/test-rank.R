@@ -411,6 +411,7 @@ test_that("printing is short and says the essential", {
   fit <- kernel_rank(iris[1:4], iris$Species, method = "kfds")
   expect_snapshot(print(fit))
   expect_snapshot(print(summary(fit)))
+  expect_output(print(summary(kernel_rank(mtcars[-8], factor(mtcars$vs), method = "fisher"))), "and 2 more in $table", fixed = TRUE)
   set.seed(1)
   expect_snapshot(print(kernel_rank(cbind(as.matrix(iris[1:4]), matrix(rnorm(150 * 12), 150, dimnames = list(NULL, letters[1:12]))),
                                     iris$Species, method = "fisher", resample = 4, n = 3)))
