@@ -1,110 +1,403 @@
-# Mutation testing:  Rscript tools/mutate.R [mutants] [seed] [R|C]
+# Mutation testing:  Rscript tools/mutate.R [mutants] [seed] [R|C|RC] [workers] [again|whole]
 # Samples small changes of the sources (a comparison turned, a constant moved, a sign, a condition
-# negated, a statement dropped), installs each mutant in a library of its own and runs the tests
-# that belong to the file. A mutant is killed when a test fails, or the build does, or it does not
-# end in time. Survivors are listed. Needs out/ only; the sources are not touched.
+# negated, a statement dropped), builds each mutant in a copy under out/mutants and runs the tests
+# that know the file, until one fails: those of the core without R, testthat, and for survivors
+# those of the core again under sanitizers. A mutant is killed when a test fails or the time allowed is
+# spent, else it survived. Not counted, and replaced by the next of the sample: what does not build,
+# and what is the same program (equal parse tree, equal object code).
+# Every end is appended to out/mutants/log.tsv at once: a run that was interrupted goes on where it
+# was, as long as the mutated file is the same. With "again" the survivors meet the tests anew (write
+# one, and see), with "whole" they meet every test there is.
 args <- commandArgs(TRUE)
-mutants <- if (length(args)) as.integer(args[1L]) else 300L
-seed <- if (length(args) > 1L) as.integer(args[2L]) else 1L
-kinds <- if (length(args) > 2L) args[3L] else c("R", "C")
+argument <- function(i, default) if (length(args) >= i) args[i] else default
+wanted <- as.integer(argument(1L, "300"))
+seed <- as.integer(argument(2L, "1"))
+kinds <- argument(3L, "RC")
+workers <- as.integer(argument(4L, "1"))
+mode <- argument(5L, "")
+again <- mode %in% c("again", "whole")
+home <- file.path(normalizePath("out", mustWork = FALSE), "mutants")
+log_file <- file.path(home, "log.tsv")
+r_binary <- function(name) file.path(R.home("bin"), name)
 
-swaps <- list(
-  c("<=", "<"), c(">=", ">"), c(" < ", " <= "), c(" > ", " >= "), c(" == ", " != "), c(" != ", " == "),
-  c(" + ", " - "), c(" - ", " + "), c(" * ", " / "), c(" && ", " || "), c(" || ", " && "),
-  c("if (", "if (!("), c("1L", "2L"), c("0.0", "1.0"), c("1.0", "2.0"), c("TRUE", "FALSE"), c("FALSE", "TRUE"),
-  c("drop = FALSE", "drop = TRUE"), c("min(", "max("), c("max(", "min("), c("+ 1", "+ 2"), c("- 1", "- 0"), c("any(", "all("), c("all(", "any(")
+# ---- what is changed -------------------------------------------------------------------
+
+# Perl patterns on code without strings and comments, and what replaces the match.
+swaps <- c(
+  "(?<![<>=!])<=" = "<", "(?<![<>=!])>=" = ">", " < " = " <= ", " > " = " >= ", "==" = "!=", "!=" = "==",
+  "\\+=" = "-=", "-=" = "+=", "\\*=" = "/=", " \\+ " = " - ", " - " = " + ", " \\* " = " / ", " / " = " * ",
+  "&&" = "||", "\\|\\|" = "&&", " & " = " | ", " \\| " = " & ", "(?<=[+-] )1\\b(?![.eL])" = "2",
+  "\\b1L\\b" = "2L", "\\b0L\\b" = "1L", "\\b0\\.0\\b" = "1.0", "\\b1\\.0\\b" = "2.0",
+  "\\bTRUE\\b" = "FALSE", "\\bFALSE\\b" = "TRUE", "\\bmin\\(" = "max(", "\\bmax\\(" = "min(",
+  "\\bpmin\\(" = "pmax(", "\\bpmax\\(" = "pmin(", "\\bany\\(" = "all(", "\\ball\\(" = "any("
 )
 
-# Which tests know about a source file. The first pattern that matches decides.
-tests_for <- c(
-  "^basis|^rules|^source|^ffi_basis" = "basis|properties", "^rank|^criterion|^ascent|^subset|^ffi_criterion" = "rank",
-  "^kernel|^gram|^ffi_gram" = "kernels|gram|properties", "^lm|^regress" = "lm|tune", "^pca|^spectrum" = "pca", "^lda" = "lda",
-  "^model|^ffi_models" = "lm|lda|pca", "^tune" = "tune", "^takes|^ffi_takes" = "takes", "^fusion|^ffi_fusion" = "fusion", "^dual|^ffi_dual" = "dual|fusion",
-  "^seal|^ffi_seal" = "tamper", "^simulate" = "simulate", "^criteria" = "criteria", "^plot" = "basis|pca|rank|everywhere", "^data|^checks|^ffi" = "data|checks|gram"
-)
+# Mutants known to compute the same for every input: file, a pattern of the line, the reason.
+equivalent <- list()
 
-# Every place in a file where a swap fits, outside comments and messages.
-places <- function(file) {
-  lines <- readLines(file)
-  code <- !grepl("^\\s*(#|/\\*|\\*|//)", lines) & !grepl("abort\\(|must_be\\(|warn\\(|inform\\(|cat\\(|sprintf\\(|^#include|omp ", lines)
-  rows <- lapply(swaps, function(s) {
-    at <- which(code & grepl(s[1L], lines, fixed = TRUE))
-    if (length(at)) data.frame(file = file, line = at, from = s[1L], to = s[2L])
+blank <- function(line, from, to) {
+  substr(line, from, to) <- strrep(" ", to - from + 1L)
+  line
+}
+
+# The lines of a file with its strings and comments blanked out, columns unmoved.
+bare_r <- function(file, lines) {
+  tokens <- utils::getParseData(parse(file, keep.source = TRUE))
+  tokens <- tokens[tokens$token %in% c("STR_CONST", "COMMENT"), ]
+  for (i in seq_len(nrow(tokens))) {
+    for (l in tokens$line1[i]:tokens$line2[i]) {
+      first <- if (l == tokens$line1[i]) tokens$col1[i] else 1L
+      last <- if (l == tokens$line2[i]) tokens$col2[i] else nchar(lines[l])
+      lines[l] <- blank(lines[l], first, last)
+    }
+  }
+  lines
+}
+
+bare_c <- function(file, lines) {
+  text <- paste0(paste(lines, collapse = "\n"), "\n")
+  hits <- gregexpr("/\\*(?s:.*?)\\*/|//[^\n]*|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)+'|(?m:^#(?:[^\n\\\\]|\\\\\n)*$)", text, perl = TRUE)
+  regmatches(text, hits) <- list(gsub("[^\n]", " ", regmatches(text, hits)[[1L]]))
+  strsplit(text, "\n", fixed = TRUE)[[1L]]
+}
+
+# The closing bracket of the one at `start`, or NA when it is on another line.
+closing <- function(line, start) {
+  chars <- strsplit(substring(line, start), "")[[1L]]
+  depth <- cumsum((chars == "(") - (chars == ")"))
+  start + match(0L, depth) - 1L
+}
+
+# One row per place: line, columns replaced, new text.
+swap_places <- function(code) {
+  rows <- lapply(names(swaps), function(pattern) {
+    hits <- gregexpr(pattern, code, perl = TRUE)
+    lines <- which(vapply(hits, function(h) h[1L] > 0L, NA))
+    do.call(rbind, lapply(lines, function(l) {
+      data.frame(line = l, first = as.integer(hits[[l]]), last = as.integer(hits[[l]]) + attr(hits[[l]], "match.length") - 1L,
+                 to = swaps[[pattern]])
+    }))
   })
   do.call(rbind, rows)
 }
 
-# The mutated line: the first fit of `from`; a negated condition gets its closing bracket.
-mutated <- function(line, from, to) {
-  if (to == "if (!(") {
-    start <- regexpr("if (", line, fixed = TRUE) + 3L
-    depth <- 0L
-    for (i in start:nchar(line)) {
-      ch <- substr(line, i, i)
-      depth <- depth + (ch == "(") - (ch == ")")
-      if (depth == 0L) return(paste0(substr(line, 1L, start - 1L), "(!", substr(line, start, i), ")", substr(line, i + 1L, nchar(line))))
-    }
-    return(line)
-  }
-  sub(from, to, line, fixed = TRUE)
+condition_places <- function(code, text) {
+  lines <- grep("\\bif \\(", code, perl = TRUE)
+  first <- as.integer(regexpr("(?<=\\bif )\\(", code[lines], perl = TRUE))
+  last <- as.integer(mapply(closing, code[lines], first, USE.NAMES = FALSE))
+  keep <- !is.na(last)
+  inner <- substr(text[lines], first, last)
+  data.frame(line = lines, first = first, last = last, to = sprintf("(!%s)", inner))[keep, ]
 }
+
+# A line that is a whole statement: in C a call or an assignment, in R an assignment to a part of
+# a variable or from its own value (without any other the name is unknown, and every test fails).
+statement_places <- function(code, is_r) {
+  lines <- which(if (is_r) vapply(code, updates, NA) else is_statement(code))
+  first <- as.integer(regexpr("\\S", code[lines]))
+  data.frame(line = lines, first = first, last = nchar(code[lines]), to = rep(if (is_r) "" else ";", length(lines)))
+}
+
+updates <- function(line) {
+  if (!grepl("^\\s.* <- ", line)) return(FALSE)
+  parsed <- tryCatch(parse(text = line, keep.source = FALSE), error = function(e) NULL)
+  if (length(parsed) != 1L || !identical(parsed[[1L]][[1L]], as.name("<-"))) return(FALSE)
+  is.call(parsed[[1L]][[2L]]) || as.character(parsed[[1L]][[2L]]) %in% all.vars(parsed[[1L]][[3L]])
+}
+
+is_statement <- function(code) {
+  words <- "^\\s+(const|static|double|size_t|int|char|SEXP|return|break|continue|case|default|for|while|if|else|do)\\b"
+  declared <- "^\\s+[a-z_0-9]+ \\*?[a-z_0-9]+( =|;|,|\\[)"
+  grepl("^\\s+[a-z(*][^{}]*;$", code) & !grepl(words, code) & !grepl(declared, code)
+}
+
+places <- function(file) {
+  is_r <- grepl("[.]R$", file)
+  lines <- readLines(file)
+  code <- if (is_r) bare_r(file, lines) else bare_c(file, lines)
+  found <- rbind(swap_places(code), condition_places(code, lines), statement_places(code, is_r))
+  found$text <- lines[found$line]
+  found$from <- substr(found$text, found$first, found$last)
+  found <- found[!(found$to == "" & !nzchar(trimws(found$from))), ]
+  for (known in equivalent) if (known[1L] == file) found <- found[!grepl(known[2L], found$text), ]
+  if (nrow(found)) data.frame(file = file, state = unname(tools::md5sum(file)), found)
+}
+
+# A number for a string that does not depend on other places: an edit of one file leaves the
+# sample of the others as it is.
+draw_number <- function(s) {
+  mix <- function(h, c) (bitwXor(as.integer(h), as.integer(c)) * 65599) %% 2147483647
+  h <- Reduce(mix, utf8ToInt(s), seed)
+  for (i in 1:4) h <- mix(h, h %/% 32768)
+  h
+}
+
+mutant_key <- function(m) paste(m$file, m$state, m$line, m$first, m$to, sep = "|")
+
+mutate_line <- function(m) paste0(substr(m$text, 1L, m$first - 1L), m$to, substring(m$text, m$last + 1L))
+
+# ---- which tests know a file -----------------------------------------------------------
+
+# In the order they are run; the first pattern that matches the file's path decides. Tests that
+# see everything a little (hostile, tamper) are left to "whole", except where they are the ones.
+tests_for <- c(
+  "^R/basis" = "properties basis plot tamper hostile",
+  "/(basis|rules|source|ffi_basis)[.]c" = "properties basis",
+  "^R/rank" = "criterion criteria rank plot properties everywhere",
+  "/(subset|ascent|criterion|ffi_criterion)[.]" = "criterion criteria rank properties",
+  "/(kernel|kernels|gram|ffi_gram)[.]" = "kernels gram criterion properties fusion",
+  "/(lm|regress)[.]" = "lm tune plot properties everywhere",
+  "/(pca|spectrum)[.]" = "pca plot properties everywhere",
+  "/lda[.]" = "lda tune plot boundary properties",
+  "/(model|ffi_models)[.]" = "lm lda pca tune data",
+  "/tune[.]" = "tune plot parallel",
+  "/(takes|ffi_takes)[.]" = "takes plot properties everywhere",
+  "^R/fusion" = "fusion plot boundary properties everywhere",
+  "/(fusion|ffi_fusion)[.]" = "fusion properties",
+  "/(dual|ffi_dual)[.]" = "dual fusion rank",
+  "/(seal|ffi_seal)[.]" = "tamper",
+  "/simulate[.]" = "simulate",
+  "/criteria[.]" = "criteria properties",
+  "/boundary[.]" = "boundary plot",
+  "/parallel[.]" = "parallel tune rank",
+  "/plot[.]" = "plot boundary pca lda lm takes",
+  "/(data|checks|ffi)[.]" = "data checks gram kernels lm hostile"
+)
+
+tests_of <- function(file) {
+  all <- basename(Sys.glob("tests/testthat/test-*.R"))
+  known <- tests_for[vapply(names(tests_for), grepl, NA, x = file)][1L]
+  first <- if (is.na(known)) character() else paste0("test-", strsplit(known, " ")[[1L]], ".R")
+  if (mode == "whole" || is.na(known)) c(first, setdiff(all, first)) else first
+}
+
+# ---- building and testing a copy -------------------------------------------------------
+
+quietly <- function(command, args, ...) system2(command, args, stdout = FALSE, stderr = FALSE, ...)
+
+in_folder <- function(folder, code) {
+  old <- setwd(folder)
+  on.exit(setwd(old))
+  code
+}
+
+core_sources <- function() Sys.glob("src/*.c")[!grepl("/(ffi.*|init)[.]c$", Sys.glob("src/*.c"))]
+core_object <- function(source, folder = "core") file.path(folder, sub("[.]c$", ".o", basename(source)))
+compiler <- function(...) quietly(Sys.getenv("CC", "gcc"), c("-O2 -fopenmp", ...)) == 0L
+sanitizers <- "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+
+compile_core <- function(source, object = core_object(source), flags = NULL) {
+  headers <- sub("-I", "-isystem", system2(r_binary("R"), c("CMD", "config", "--cppflags"), stdout = TRUE))
+  compiler("-std=c99 -Isrc -Itests/core -Itests/fuzz", headers, flags, "-c", source, "-o", object)
+}
+
+core_tests <- function(objects = core_object(core_sources()), folder = "core", flags = NULL, seconds = 20) {
+  for (test in Sys.glob("tests/core/test_*.c")) {
+    linked <- compiler(flags, core_object(test, folder), objects, "-o core/program -llapack -lblas -lm")
+    run <- sprintf("ulimit -t %d; ASAN_OPTIONS=detect_leaks=0 core/program 2>/dev/null", seconds)
+    said <- if (linked) suppressWarnings(system(run, intern = TRUE))
+    if (!any(grepl("^mu: [0-9]+ 0$", said))) return(FALSE)
+  }
+  TRUE
+}
+
+# The same under AddressSanitizer and UBSan, as in SAN=1 tests/core/run; the objects of all but the
+# mutated file are shared.
+build_sanitized <- function(folder) {
+  dir.create(folder, showWarnings = FALSE)
+  for (source in c(core_sources(), Sys.glob("tests/core/test_*.c"))) {
+    if (!compile_core(source, core_object(source, folder), sanitizers)) stop("the core does not build with sanitizers", call. = FALSE)
+  }
+}
+
+sanitized_tests <- function(source, folder) {
+  objects <- core_object(core_sources(), folder)
+  if (!is.null(source)) {
+    if (!compile_core(source, "core/sanitized.o", sanitizers)) return(FALSE)
+    objects <- c(setdiff(objects, core_object(source, folder)), "core/sanitized.o")
+  }
+  core_tests(objects, folder, sanitizers, 60)
+}
+
+install <- function(work) {
+  quietly(r_binary("R"), c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile", paste0("--library=", file.path(work, "lib")), work)) == 0L
+}
+
+# Objects are kept beside their sources: make builds again only what changed.
+build_library <- function(work) {
+  in_folder(file.path(work, "src"), quietly(r_binary("R"), c("CMD", "SHLIB", "-o", "kernelect.so", basename(Sys.glob("*.c"))))) == 0L &&
+    file.copy(file.path(work, "src", "kernelect.so"), file.path(work, "lib", "kernelect", "libs"), overwrite = TRUE)
+}
+
+# Exit status of the tests, one file after the other up to the first failure (1); 137 or 152 when
+# the processor time allowed was spent.
+run_tests <- function(work, files, seconds) {
+  script <- file.path(work, "tests.R")
+  writeLines(c(
+    sprintf(".libPaths(c('%s', .libPaths()))", file.path(work, "lib")),
+    sprintf("files <- file.path('%s', c(%s))", file.path(work, "tests", "testthat"), paste0("'", files, "'", collapse = ", ")),
+    sprintf("times <- '%s'", file.path(work, "cpu.rds")),
+    test_script
+  ), script)
+  limited <- sprintf("ulimit -t %d; exec timeout 3600 '%s' --no-init-file '%s'", as.integer(ceiling(seconds)), r_binary("Rscript"), script)
+  quietly("bash", c("-c", shQuote(limited)))
+}
+
+test_script <- "
+Sys.setenv(NOT_CRAN = 'true', R_TESTS = '')
+first_failure_ends <- R6::R6Class(inherit = testthat::Reporter, public = list(
+  add_result = function(context, test, result) {
+    if (inherits(result, c('expectation_failure', 'expectation_error'))) quit('no', 1L)
+  }
+))
+cpu <- numeric()
+for (file in files) {
+  start <- sum(proc.time()[-3L])
+  testthat::test_file(file, package = 'kernelect', load_package = 'installed', reporter = first_failure_ends$new(), stop_on_failure = TRUE)
+  cpu[basename(file)] <- sum(proc.time()[-3L]) - start
+}
+saveRDS(cpu, times)
+"
 
 prepare <- function(work) {
   unlink(work, recursive = TRUE)
   dir.create(file.path(work, "lib"), recursive = TRUE)
-  keep <- c("DESCRIPTION", "NAMESPACE", "LICENSE", "R", "src", "man", "inst", "tests")
+  keep <- c("DESCRIPTION", "NAMESPACE", "LICENSE", "R", "src", "man", "inst", "demo", "tests")
   invisible(file.copy(keep[file.exists(keep)], work, recursive = TRUE))
   unlink(Sys.glob(file.path(work, "src", "*.[os]*")))
+  dir.create(file.path(work, "core"))
+  if (!install(work) || !build_library(work)) stop("the package does not build", call. = FALSE)
+  built <- in_folder(work, all(vapply(c(core_sources(), Sys.glob("tests/core/test_*.c")), compile_core, NA)) && core_tests())
+  if (!built) stop("the core's tests fail without any mutation", call. = FALSE)
 }
 
-install <- function(work) {
-  system2(file.path(R.home("bin"), "R"), c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile", paste0("--library=", file.path(work, "lib")), work),
-    stdout = FALSE, stderr = FALSE, env = "MAKEFLAGS=") == 0
+# ---- one mutant ------------------------------------------------------------------------
+
+code_bytes <- function(work, source) {
+  headers <- system2(r_binary("R"), c("CMD", "config", "--cppflags"), stdout = TRUE)
+  object <- tempfile(fileext = ".o")
+  on.exit(unlink(object))
+  status <- quietly(Sys.getenv("CC", "gcc"), c("-O2 -g0 -fopenmp", headers, "-c", file.path(work, source), "-o", object))
+  if (status == 0L) readBin(object, "raw", file.size(object))
 }
 
-run_tests <- function(work, pattern) {
-  code <- sprintf(paste0("Sys.setenv(NOT_CRAN = 'true'); r <- as.data.frame(testthat::test_dir('%s', package = 'kernelect', load_package = 'installed', ",
-    "filter = '%s', reporter = 'silent', stop_on_failure = FALSE)); quit(status = sum(r$failed) + sum(r$error) > 0)"),
-    file.path(work, "tests", "testthat"), pattern)
-  system2("timeout", c("300", file.path(R.home("bin"), "Rscript"), "--no-init-file", "-e", shQuote(code)), stdout = FALSE, stderr = FALSE,
-    env = paste0("R_LIBS=", normalizePath(file.path(work, "lib")), ":", Sys.getenv("R_LIBS")))
+known <- new.env()
+pristine <- function(file) {
+  if (is.null(known[[file]])) known[[file]] <- code_bytes(getwd(), file)
+  known[[file]]
 }
 
-core_tests <- function(work) {
-  file.copy("tests/core", file.path(work, "tests"), recursive = TRUE)
-  system2("timeout", c("300", file.path(work, "tests", "core", "run")), stdout = FALSE, stderr = FALSE)
-}
-
-try_mutant <- function(m, work) {
+try_r <- function(m, work, seconds) {
   target <- file.path(work, m$file)
-  original <- readLines(target)
-  on.exit(writeLines(original, target))
-  new <- original
-  new[m$line] <- mutated(original[m$line], m$from, m$to)
-  if (identical(new, original)) return("unchanged")
-  writeLines(new, target)
-  if (!install(work)) return("killed by the build")
-  name <- sub("[.][RcC]$", "", basename(m$file))
-  pattern <- tests_for[vapply(names(tests_for), grepl, NA, x = name)][1L]
-  status <- run_tests(work, if (is.na(pattern)) "." else pattern)
-  if (status == 0L && grepl("^src/", m$file) && !grepl("ffi", m$file)) status <- core_tests(work)
-  if (status == 124L) "killed by the clock" else if (status != 0L) "killed" else "SURVIVED"
+  was <- parse(m$file, keep.source = FALSE)
+  now <- tryCatch(parse(target, keep.source = FALSE), error = function(e) NULL)
+  if (is.null(now)) return("no program")
+  if (identical(was, now)) return("same program")
+  if (!install(work)) return("killed at load")
+  judge(run_tests(work, tests_of(m$file), seconds))
 }
 
-set.seed(seed)
-files <- c(if ("R" %in% kinds) Sys.glob("R/*.R"), if ("C" %in% kinds) setdiff(Sys.glob("src/*.c"), "src/init.c"))
-all_places <- do.call(rbind, lapply(files, places))
-chosen <- all_places[sample.int(nrow(all_places), min(mutants, nrow(all_places))), ]
-work <- normalizePath(file.path("out", "mutants"), mustWork = FALSE)
-prepare(work)
-if (!install(work) || run_tests(work, "gram") != 0L) stop("the tests fail without any mutation", call. = FALSE)
-ends <- character()
-for (i in seq_len(nrow(chosen))) {
-  m <- chosen[i, ]
-  ends[i] <- try_mutant(m, work)
-  cat(sprintf("%s  %s:%d  '%s' to '%s'\n", ends[i], m$file, m$line, m$from, m$to))
+try_c <- function(m, work, seconds) {
+  was <- pristine(m$file)
+  now <- code_bytes(work, m$file)
+  if (is.null(now)) return("no program")
+  if (identical(was, now)) return("same program")
+  core <- m$file %in% core_sources()
+  if (core && !in_folder(work, compile_core(m$file) && core_tests())) return("killed by the core's tests")
+  if (!build_library(work)) return("no program")
+  end <- judge(run_tests(work, tests_of(m$file), seconds))
+  sound <- end != "SURVIVED" || !core || in_folder(work, sanitized_tests(m$file, file.path(home, "sanitized")))
+  if (sound) end else "killed by a sanitizer"
 }
-counted <- ends != "unchanged"
-cat(sprintf("mutate: %d mutants, %d killed (%.0f %%), %d survived\n", sum(counted), sum(grepl("^killed", ends)),
-  100 * mean(grepl("^killed", ends[counted])), sum(ends == "SURVIVED")))
-quit(status = as.integer(mean(grepl("^killed", ends[counted])) < 0.85))
+
+judge <- function(status) if (status == 0L) "SURVIVED" else if (status %in% c(124L, 137L, 152L)) "killed by the clock" else "killed"
+
+# Everything as it was: the source, and in C its objects (newer than the source).
+put_back <- function(m, work) {
+  file.copy(m$file, file.path(work, m$file), overwrite = TRUE)
+  if (grepl("[.]R$", m$file)) return(invisible())
+  Sys.setFileTime(file.path(work, m$file), Sys.time() + 1)
+  if (m$file %in% core_sources()) in_folder(work, compile_core(m$file))
+}
+
+try_mutant <- function(m, work, cpu) {
+  on.exit(put_back(m, work))
+  lines <- readLines(m$file)
+  lines[m$line] <- mutate_line(m)
+  writeLines(lines, file.path(work, m$file))
+  seconds <- 10 + 3 * sum(cpu[tests_of(m$file)])
+  if (grepl("[.]R$", m$file)) try_r(m, work, seconds) else try_c(m, work, seconds)
+}
+
+# ---- the run ---------------------------------------------------------------------------
+
+read_log <- function() {
+  if (!file.exists(log_file)) return(data.frame(key = character(), end = character()))
+  log <- utils::read.delim(log_file, header = FALSE, quote = "", col.names = c("end", "file", "line", "from", "to", "key"), colClasses = "character")
+  log[!duplicated(log$key, fromLast = TRUE), ]
+}
+
+write_end <- function(m, end) {
+  row <- paste(end, m$file, m$line, trimws(m$from), trimws(m$to), mutant_key(m), sep = "\t")
+  cat(row, "\n", sep = "", file = log_file, append = TRUE)
+  cat(sprintf("%s  %s:%d  '%s' to '%s'\n", end, m$file, m$line, trimws(m$from), trimws(m$to)))
+}
+
+# Processor seconds of every test file without any mutation, all of which must pass; known from
+# the last run if nothing has changed since.
+time_tests <- function(work) {
+  kept <- file.path(home, "cpu.rds")
+  state <- tools::md5sum(list.files(c("R", "src", "tests"), "[.](R|c|h|md)$", recursive = TRUE, full.names = TRUE))
+  if (file.exists(kept) && identical(readRDS(kept)$state, state)) return(readRDS(kept)$cpu)
+  if (run_tests(work, basename(Sys.glob("tests/testthat/test-*.R")), 3600) != 0L) stop("the tests fail without any mutation", call. = FALSE)
+  cpu <- readRDS(file.path(work, "cpu.rds"))
+  saveRDS(list(state = state, cpu = cpu), kept)
+  cpu
+}
+
+run_mutants <- function(chosen, cpu) {
+  share <- split(seq_len(nrow(chosen)), rep_len(seq_len(workers), nrow(chosen)))
+  run_share <- function(w) {
+    for (i in share[[w]]) write_end(chosen[i, ], try_mutant(chosen[i, ], file.path(home, paste0("work", w)), cpu))
+  }
+  done <- if (workers == 1L) lapply(seq_along(share), run_share) else parallel::mclapply(seq_along(share), run_share, mc.cores = workers)
+  bad <- Filter(function(d) inherits(d, "try-error"), done)
+  if (length(bad)) stop(bad[[1L]], call. = FALSE)
+}
+
+files <- c(if (grepl("R", kinds)) Sys.glob("R/*.R"), if (grepl("C", kinds)) setdiff(Sys.glob("src/*.c"), "src/init.c"))
+all_places <- do.call(rbind, lapply(files, places))
+label <- paste(all_places$first, all_places$to, all_places$text, all_places$file)
+copy <- stats::ave(seq_along(label), label, FUN = seq_along) # of equal lines in a file
+all_places <- all_places[order(vapply(paste(copy, label), draw_number, 0)), ]
+all_places$key <- mutant_key(all_places)
+
+# The sample so far: the first `wanted` in order that count.
+tally <- function() {
+  log <- read_log()
+  all_places$end <- log$end[match(all_places$key, log$key)]
+  skipped <- all_places$end %in% c("no program", "same program")
+  sample <- all_places[!skipped, ]
+  sample[seq_len(min(wanted, nrow(sample))), ]
+}
+
+if (!again || sum(tally()$end %in% "SURVIVED")) {
+  dir.create(home, recursive = TRUE, showWarnings = FALSE)
+  for (w in seq_len(workers)) prepare(file.path(home, paste0("work", w)))
+  build_sanitized(file.path(home, "sanitized"))
+  if (!in_folder(file.path(home, "work1"), sanitized_tests(NULL, file.path(home, "sanitized")))) {
+    stop("the core's tests fail under sanitizers without any mutation", call. = FALSE)
+  }
+  cpu <- time_tests(file.path(home, "work1"))
+  if (again) run_mutants(subset(tally(), end == "SURVIVED"), cpu)
+  while (anyNA(tally()$end)) run_mutants(subset(tally(), is.na(end)), cpu)
+}
+
+sample <- tally()
+killed <- grepl("^killed", sample$end)
+for (kind in c("R", "src")) {
+  part <- grepl(paste0("^", kind, "/"), sample$file)
+  if (any(part)) cat(sprintf("mutate %s: %d mutants, %d killed (%.1f %%)\n", if (kind == "R") "R" else "C", sum(part), sum(killed[part]), 100 * mean(killed[part])))
+}
+cat(sprintf("mutate: %d mutants, %d killed (%.1f %%), %d survived\n", nrow(sample), sum(killed), 100 * mean(killed), sum(!killed)))
+quit(status = as.integer(mean(killed) < 0.85))
