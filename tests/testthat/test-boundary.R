@@ -39,6 +39,13 @@ test_that("every classifier of the package has a boundary, and graphical paramet
   expect_identical(settings(), before)
 })
 
+test_that("neither a plain list nor an object without parts is a classifier", {
+  d <- simulate_circles(40, seed = 1)
+  for (object in list(list(a = 1), factor("a"), d)) {
+    expect_error(plot_boundary(object, d), "`object`", class = "kernelect_error_argument")
+  }
+})
+
 test_that("what cannot be drawn is refused", {
   d <- simulate_circles(40, seed = 1)
   fit <- kernel_lm(y ~ x1 + x2, d)

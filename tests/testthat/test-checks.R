@@ -100,3 +100,11 @@ test_that("finite totals are not needed for finite values", {
 test_that("the citation names the package and five papers", {
   expect_length(citation("kernelect"), 6)
 })
+
+test_that("both ends of a range belong to it", {
+  expect_identical(check_whole(5, "a", min = 5, max = 5), 5)
+  expect_identical(check_number(5, "a", min = 5, max = 5), 5)
+  expect_error(check_number(5, "a", above = 5), class = "kernelect_error_argument")
+  expect_silent(check_squares(c(1, -1e150)))
+  expect_error(check_squares(-2e150), class = "kernelect_error_not_finite")
+})

@@ -452,3 +452,34 @@ test_that("many kernels are told by their number", {
   expect_match(lines, "^... and 3 more$", all = FALSE)
   expect_match(lines, "^inactive: v24, .*, v33 and 2 more$", all = FALSE)
 })
+
+test_that("a kernel alone is a list of one", {
+  data <- toy(30, 3)
+  expect_equal(kernel_fusion(data$x, data$y, rbf_kernel(2))$dual, kernel_fusion(data$x, data$y, list(rbf_kernel(2)))$dual)
+})
+
+test_that("the unit of y changes nothing but the unit of the answer", {
+  data <- toy(30, 6)
+  plain <- kernel_fusion(data$x, data$y)
+  for (unit in c(1e-9, 1e9)) {
+    other <- kernel_fusion(data$x, data$y * unit)
+    expect_identical(other$active, plain$active)
+    expect_equal(fitted(other) / unit, fitted(plain), tolerance = 1e-8)
+    expect_equal(residuals(other) / unit, data$y - unname(fitted(plain)), tolerance = 1e-6, ignore_attr = TRUE)
+  }
+})
+
+test_that("start weights must be usable, each of them", {
+  data <- toy(20, 3)
+  for (weights in list(c(1, NA, 1), c(1, -1, 1), c(1, Inf, 1), c(0, 0, 0), c(1, 1), "a", c(TRUE, TRUE, TRUE))) {
+    expect_error(kernel_fusion(data$x, data$y, weights = weights), "`weights`", class = "kernelect_error_argument")
+  }
+  expect_error(kernel_fusion(data$x, data$y, weights = c(v1 = 1, v2 = 1, w = 1)), "`v3`", class = "kernelect_error_columns")
+  named <- kernel_fusion(data$x, data$y, weights = c(v3 = 3, v1 = 1, v2 = 2), adaptive = FALSE)
+  expect_equal(named$weights, c(v1 = 1, v2 = 2, v3 = 3))
+})
+
+test_that("a block names six columns and counts more", {
+  expect_output(print(kernel_on(rbf_kernel(2), 1:6)), "columns 1, 2, 3, 4, 5, 6$")
+  expect_output(print(kernel_on(rbf_kernel(2), letters[1:7])), "a, b, c, d, e, f, ... (7)", fixed = TRUE)
+})

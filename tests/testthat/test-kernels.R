@@ -134,7 +134,8 @@ test_that("a damaged kernel is refused", {
   damaged <- list(
     replace(unclass(kernel), "type", "cubic"), replace(unclass(kernel), "gamma", -1),
     replace(unclass(kernel), "sigma", list(NULL)), list(), list(type = 1),
-    list(type = "polynomial", degree = 2.5, scale = 1, offset = 0), list(type = "function", f = 1)
+    list(type = "polynomial", degree = 2.5, scale = 1, offset = 0), list(type = "function", f = 1),
+    c(unclass(rbf_kernel("mean")), factor = -1), c(unclass(rbf_kernel("mean")), factor = NA)
   )
   for (fields in damaged) {
     expect_error(as_kernel(structure(fields, class = "kernelect_kernel")), "damaged",

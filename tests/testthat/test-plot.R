@@ -36,6 +36,21 @@ test_that("points by class come back with their class", {
   expect_error(plot_groups(points, c("a", "b")), class = "kernelect_error_argument")
 })
 
+test_that("classes are drawn in as many colours, those of the legend", {
+  points <- cbind(u = 1:6, v = 6:1)
+  seen <- plot_colours(plot_groups(points, rep(c("a", "b", "c"), 2)))
+  expect_words(pdf_colour(palette_classes[1:3]), seen)
+  expect_false(pdf_colour(palette_classes[4]) %in% seen)
+})
+
+test_that("at most six kernels are named on a path", {
+  fit <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1), noise = 0)
+  size <- sort(fit$weights * fit$mean_diagonal, decreasing = TRUE)
+  expect_gt(sum(size > 0), 6)
+  expect_setequal(intersect(plot_words(plot(fit)), names(size)), names(size)[1:6])
+  expect_setequal(intersect(plot_words(plot(fit, n = 3)), names(size)), names(size)[1:3])
+})
+
 test_that("titles and labels of bases tell the path's own numbers", {
   basis <- kernel_basis(iris[1:4], size = 12)
   words <- plot_words(plot(basis))
@@ -116,7 +131,8 @@ test_that("titles and labels of kernel_takes() and of boundaries tell errors cou
   loo <- 100 * reference_takes_loo(fit$scores, fit$y)[fit$size]
   words <- plot_words(plot(fit))
   expect_words(c(sprintf("%d of %d directions kept: 1-NN errs on %.3g %% (leave one out)", fit$size, length(fit$weights), loo),
-              "directions, in order of selection", "error in %", "1-NN, leave one out"), words)
+              "directions, in order of selection", "error in %", "1-NN, leave one out", "weight "), words)
+  expect_false("/" %in% words)
   loo <- 100 * reference_takes_loo(fit$scores[, 1:2], fit$y)
   expect_words(c(sprintf("The best two directions: 1-NN errs on %.3g %% (leave one out)", loo[2]),
               paste("direction", fit$directions[1:2])), plot_words(plot(fit, "scores")))

@@ -266,6 +266,16 @@ test_that("constant columns come last with score 0 and duplicated ones share the
   expect_equal(kernel_alignment(K, iris$Species), fit$value, tolerance = 1e-10)
 })
 
+test_that("a single column that varies is ranked among constant ones", {
+  x <- cbind(a = 1, b = as.matrix(iris[51:150, 3]), c = 2)
+  colnames(x) <- c("a", "b", "c")
+  for (method in rank_methods) {
+    fit <- suppressMessages(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method)))
+    expect_identical(fit$ranking, c(2L, 1L, 3L), label = method)
+    expect_identical(unname(fit$score[c(1, 3)]), c(0, 0), label = method)
+  }
+})
+
 test_that("more columns than rows is no obstacle", {
   set.seed(6)
   x <- matrix(rnorm(20 * 50), 20)

@@ -36,6 +36,17 @@ test_that("any function with a predict method can be tuned", {
   expect_identical(a$model, b$model)
 })
 
+test_that("the function tuned is given the rows as they are", {
+  seen <- NULL
+  recorder <- function(x, y, ...) {
+    seen <<- c(seen, range(x))
+    kernel_lm(x, y, ...)
+  }
+  x <- iris_matrix() + 100
+  kernel_tune(x, iris$Species, fit = recorder, grid = list(kernel = rbf_kernel(1), size = 3), folds = 3, seed = 1)
+  expect_identical(range(seen), range(x))
+})
+
 test_that("results, best and model belong together", {
   tuned <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 5)
   expect_named(tuned$results, c("kernel", "size", "error", "se"))
