@@ -320,6 +320,37 @@ static void test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree(void)
   unmake(&p);
 }
 
+/* sum_j k_ij^2 / (k_ii k_jj), left at the front of the work space, for either route. */
+static void test_fitness_of_single_rows_is_that_of_the_matrix(void)
+{
+  const size_t n = 123;
+  problem p = make(n, 3, quadratic, 64);
+  const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
+  double *work = lend(n + (spent > block ? spent : block));
+  size_t rows[41];
+  for (size_t j = 0; j < 41; j++)
+    rows[j] = 3 * j;
+  ke_basis b = engine(&p.data, KE_FVS, 5, 64);
+  mu_assert(ke_basis_start(&b) == KE_OK);
+  for (int some = 0; some <= 1; some++) {
+    const size_t best = ke_first_fvs(&b, some ? rows : NULL, some ? 41 : 0, work, &env);
+    double highest = 0.0, found = 0.0;
+    for (size_t q = 0; q < (some ? 41 : n); q++) {
+      const size_t i = some ? rows[q] : q;
+      double fitness = 0.0;
+      for (size_t j = 0; j < n; j++)
+        fitness += p.K[i + j * n] * p.K[i + j * n] / (p.K[i * (n + 1)] * p.K[j * (n + 1)]);
+      mu_near(work[q], fitness, 1e-12);
+      highest = fmax(highest, fitness);
+      found = i == best ? fitness : found;
+    }
+    mu_near(found, highest, 1e-12);
+  }
+  free(work);
+  drop(&b);
+  unmake(&p);
+}
+
 int main(void)
 {
   mu_run(test_greedy_picks_are_those_of_plain_pivoting);
@@ -331,5 +362,6 @@ int main(void)
   mu_run(test_row_sums_are_those_of_the_matrix);
   mu_run(test_a_negative_or_infinite_diagonal_is_told);
   mu_run(test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree);
+  mu_run(test_fitness_of_single_rows_is_that_of_the_matrix);
   return mu_report();
 }
