@@ -1,0 +1,123 @@
+# Glue looks again at type, length and range of everything it is given, whoever calls it: each
+# entry point works as called here, and with any one argument spoilt it is an error, not a crash.
+
+glue_calls <- function() {
+  x <- random_matrix(6, 2)
+  K <- tcrossprod(x) + diag(6)
+  label <- rep(1:2, each = 3)
+  target <- matrix(c(1, -1, -1, 1), 2)
+  linear <- c(0, 0, 0, 0)
+  spline <- c(5, 0, 0, 0)
+  spec <- c(1, 1, 240)
+  narrow <- x[, 1, drop = FALSE]
+  text <- matrix("a", 6, 2)
+  short <- c(1, 2, 3)
+  bad_x <- list(text, x[, 1], NULL)
+  bad_label <- list(label[-1], c(label, 1L), as.double(label), replace(label, 2, 0L), replace(label, 2, NA))
+  bad_classes <- c(bad_label, list(replace(label, 2, 3L)))
+  bad_kernel <- list(linear[-1], replace(linear, 1, -1), replace(linear, 1, 6), 1:4, NULL)
+  bad_threads <- list(0L, NA, -1L)
+  problem <- list(x, label, target)
+  bad_problem <- list(bad_x, bad_classes, list(target[, 1, drop = FALSE], c(target), NULL))
+  objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
+  list(
+    ffi_asymmetry = list(list(K), list(list(K[, -1], text))),
+    ffi_centred_crossprod = list(list(x + 0, TRUE), list(bad_x, NULL)),
+    ffi_column_sd = list(list(x, c(0, 0)), list(bad_x, list(0, NULL, 1:2))),
+    ffi_scale_columns = list(list(x, c(0, 0), c(1, 1)), list(bad_x, list(0, NULL), list(1, NULL))),
+    ffi_criterion = list(
+      c(problem, list(spec, linear, c(1, 1), 1L)),
+      c(bad_problem, list(list(spec[-1], 1:3, replace(spec, 3, 0)), c(bad_kernel, list(spline)), list(1, NULL, 1:2), bad_threads))
+    ),
+    ffi_maximise = list(
+      c(problem, list(spec, linear, c(1, 1), c(0, 3, 1e-6), 1L)),
+      c(bad_problem, list(list(spec[-1]), bad_kernel, list(1, NULL, 1:2), list(c(0, 3), 1:3), bad_threads))
+    ),
+    ffi_maximise_function = list(
+      list(objective, environment(), c(1, 1), c(0, 3, 1e-6)),
+      list(list(1, function(w) 1, function(w) "a", function(w) 1:3), list(1), list(1:2), list(c(0, 3), 1:3))
+    ),
+    ffi_subset_pairs = list(c(problem, list(linear, 1L)), c(bad_problem, list(bad_kernel, bad_threads))),
+    ffi_subset_extend = list(c(problem, list(linear, c(1, 0), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
+    ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
+    ffi_dual = list(
+      list(K, cbind(1, 0, 1, numeric(6)), c(1, 1e-8, 100, 1e6), 1L),
+      list(list(K[, -1], text, list(x, linear, NULL), list(x, linear, 1, NULL), list(x, 1, NULL, NULL)),
+           list(matrix(0, 6, 3), matrix(0, 5, 4), matrix(0L, 6, 4)), list(c(1, 1, 1), 1:4), bad_threads)
+    ),
+    ffi_extremes = list(list(x, diag(2)), list(bad_x, list(diag(3), 1))),
+    ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
+    ffi_regress = list(
+      list(x + 0, narrow, 0, NULL, TRUE),
+      list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL, list(label[-1], as.double(label), label, label - 2L), NULL)
+    ),
+    ffi_fingerprint = list(list(list(1, "a")), list(list(1, NULL, "a"))),
+    ffi_fuse = list(list(list(K, K), c(1, 2), 1L), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2), bad_threads)),
+    ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
+    ffi_gram = list(
+      list(x, x[1:3, ], linear, NULL, NULL, 1L),
+      list(bad_x, list(narrow, text), bad_kernel, list(1, short, 1:2), list(1, short), bad_threads)
+    ),
+    ffi_kffs = list(
+      list(x, label, 2L, 1:2, 1L, FALSE),
+      list(c(bad_x, list(x[0, ], x[, 0])), bad_label, NULL, list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), bad_threads, NULL)
+    ),
+    ffi_nearest = list(list(x, x, c(0, 0), 1L), list(list(text, narrow), list(x[0, ], narrow), list(0, 1:2), bad_threads)),
+    ffi_hits_misses = list(list(x, label, c(0, 0), 1L), list(list(text, x[-1, ]), bad_label, list(0), bad_threads)),
+    ffi_nested_errors = list(
+      list(x, label, x, label, 1:6, 1L, FALSE),
+      list(list(narrow, text), bad_label, list(narrow, x[-1, ]), c(bad_label, list(rev(label))),
+           list(1:5, 1:7, c(1:5, 7L), 0:5, as.double(1:6)), bad_threads, NULL)
+    ),
+    ffi_weighted_columns = list(list(x, 2:1, c(1, 2)), list(bad_x, list(c(1L, 3L), 0:1, c(1, 2)), list(1, NULL, 1:2)))
+  )
+}
+
+test_that("every entry point refuses what does not fit", {
+  calls <- glue_calls()
+  for (name in names(calls)) {
+    entry <- get(name, asNamespace("kernelect"))
+    arguments <- calls[[name]][[1L]]
+    spoilt <- calls[[name]][[2L]]
+    # some entries work in place: each call has arguments of its own
+    run <- function(arguments) do.call(.Call, c(list(entry), unserialize(serialize(arguments, NULL))))
+    expect_error(run(arguments), NA)
+    for (i in seq_along(spoilt)) {
+      for (bad in spoilt[[i]]) {
+        arguments_now <- arguments
+        arguments_now[i] <- list(bad)
+        expect_error(run(arguments_now), "internal error", info = paste(name, "argument", i, paste(deparse(bad), collapse = "")))
+      }
+    }
+  }
+})
+
+test_that("the engine of bases refuses a source or a rule that does not fit", {
+  x <- random_matrix(6, 2)
+  K <- tcrossprod(x) + diag(6)
+  rule <- list(method = 2, limit = 3, tol = 0, threshold = numeric(4), first = NULL, neighbours = 0, verbose = FALSE,
+               candidates = 0, columns = 0)
+  run <- function(source, rule, threads = 1L) .Call(ffi_basis, source, rule, FALSE, threads)
+  changed <- function(...) utils::modifyList(rule, list(...), keep.null = TRUE)
+  refused <- function(expr, words = "internal error") expect_error(expr, words)
+  data <- list(x = x, kernel = c(1, 0.5, 0, 0), shift = NULL, weights = NULL)
+  f <- function(i, j) K[i, j, drop = FALSE]
+  for (source in list(list(K = K), data, list(f = f, diagonal = diag(K)))) expect_length(run(source, rule)$index, 3)
+  for (source in list(list(K = K[, -1]), list(K = 1), list(f = 1, diagonal = diag(K)), list(f = f, diagonal = 1:6), list(),
+                      list(f = function(i, j) 1, diagonal = diag(K)), list(f = function(i, j) "a", diagonal = diag(K)),
+                      c(data[1], kernel = list(1:4)), utils::modifyList(data, list(shift = 1)), utils::modifyList(data, list(weights = 1)))) {
+    refused(run(source, rule))
+  }
+  for (bad in list(changed(limit = 0), changed(limit = 7, threshold = numeric(8)), changed(threshold = numeric(3)), changed(threshold = numeric(5)),
+                   changed(threshold = NULL), changed(neighbours = 7), changed(tol = "a"), changed(tol = c(1, 2)), changed(limit = NULL),
+                   changed(method = 0, first = 7L), changed(method = 0, first = 0L), changed(method = 0, first = 1))) {
+    refused(run(list(K = K), bad))
+  }
+  refused(run(list(K = K), rule, 0L))
+})
+
+test_that("every entry point is called here, but for those without arguments", {
+  entries <- getDLLRegisteredRoutines("kernelect")$.Call
+  takes <- vapply(entries, function(e) e$numParameters, 0L)
+  expect_setequal(names(entries)[takes > 0L], c(names(glue_calls()), "ffi_basis"))
+})
