@@ -167,7 +167,8 @@ tests_for <- c(
 tests_of <- function(file) {
   all <- basename(Sys.glob("tests/testthat/test-*.R"))
   known <- tests_for[vapply(names(tests_for), grepl, NA, x = file)][1L]
-  first <- if (is.na(known)) character() else paste0("test-", strsplit(known, " ")[[1L]], ".R")
+  stems <- c(if (grepl("/ffi", file)) "glue", if (!is.na(known)) strsplit(known, " ")[[1L]])
+  first <- if (length(stems)) paste0("test-", stems, ".R")
   if (mode == "whole" || is.na(known)) c(first, setdiff(all, first)) else first
 }
 
