@@ -152,6 +152,7 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
 SEXP ffi_zeros(SEXP rows, SEXP columns)
 {
   const size_t piece = (size_t)1 << 20;
+  ffi_assert(Rf_asInteger(rows) >= 0 && Rf_asInteger(columns) >= 0, "dimensions");
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(rows), Rf_asInteger(columns)));
   const size_t n = (size_t)XLENGTH(out);
   ffi_large_pages(REAL(out), n * sizeof(double));

@@ -69,7 +69,8 @@ glue_calls <- function() {
       list(list(narrow, text), bad_label, list(narrow, x[-1, ]), c(bad_label, list(rev(label))),
            list(1:5, 1:7, c(1:5, 7L), 0:5, as.double(1:6)), bad_threads, NULL)
     ),
-    ffi_weighted_columns = list(list(x, 2:1, c(1, 2)), list(bad_x, list(c(1L, 3L), 0:1, c(1, 2)), list(1, NULL, 1:2)))
+    ffi_weighted_columns = list(list(x, 2:1, c(1, 2)), list(bad_x, list(c(1L, 3L), 0:1, c(1, 2)), list(1, NULL, 1:2))),
+    ffi_zeros = list(list(2L, 3L), list(list(-1L, NA, NULL), list(-1L, NA, NULL)))
   )
 }
 
