@@ -263,3 +263,18 @@ test_that("the diagonal alone is that of the Gram matrix", {
     expect_equal(kernel_diagonal(kernel, x), diag(gram(x, kernel)), tolerance = 1e-12, label = kernel$type)
   }
 })
+
+test_that("a function kernel is asked for no more values than a prediction needs", {
+  asked <- 0
+  f <- function(x, z) {
+    asked <<- asked + nrow(x) * nrow(z)
+    (1 + tcrossprod(x, z))^2
+  }
+  x <- random_matrix(60, 3)
+  basis <- kernel_basis(x, function_kernel(f), size = 6, tol = 0)
+  for (type in c("orthonormal", "residual")) {
+    asked <- 0
+    predict(basis, x, type = type)
+    expect_equal(asked, 60 * (6 + (type == "residual")))
+  }
+})
