@@ -108,14 +108,24 @@ static void lend_triangle(ke_basis *b, size_t capacity)
   b->solution = doubles(capacity);
 }
 
+/* The columns made so far, into a matrix whose memory is touched for the first time: slow enough
+ * to look at an interrupt on the way. */
+static void copy_factor(const ke_basis *b, double *to)
+{
+  for (size_t l = 0; l < b->size; l++) {
+    if (l % 16 == 0)
+      R_CheckUserInterrupt();
+    memcpy(to + l * b->n, b->factor + l * b->n, b->n * sizeof(double));
+  }
+}
+
 /* Room for `capacity` columns: the factor is an R matrix, so that it can be handed over. It
  * lives in `box`, a protected list of one. */
 static void lend_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
 {
   SEXP factor = PROTECT(Rf_allocMatrix(REALSXP, (int)b->n, (int)capacity));
   ffi_large_pages(REAL(factor), b->n * capacity * sizeof(double));
-  if (b->size > 0)
-    memcpy(REAL(factor), b->factor, b->n * b->size * sizeof(double));
+  copy_factor(b, REAL(factor));
   SET_VECTOR_ELT(box, 0, factor);
   UNPROTECT(1);
   b->factor = REAL(factor);
@@ -233,7 +243,7 @@ static SEXP factor_to_r(const ke_basis *b, SEXP factor)
     return factor;
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)b->n, (int)b->size));
   ffi_large_pages(REAL(out), b->n * b->size * sizeof(double));
-  memcpy(REAL(out), b->factor, b->n * b->size * sizeof(double));
+  copy_factor(b, REAL(out));
   UNPROTECT(1);
   return out;
 }
