@@ -122,3 +122,16 @@ test_that("cost may differ by row", {
   expect_lte(max(fit$lambda - cost), 0)
   expect_lt(reference_breach(tcrossprod(data$x), data$g, ifelse(data$g > 0, 0, -cost), ifelse(data$g > 0, cost, 0), 0, fit$solution), 1e-7)
 })
+
+test_that("the unit of the problem changes nothing but the unit of the answer", {
+  K <- tcrossprod(random_matrix(40, 6)) + diag(40)
+  q <- random_matrix(40, 1, 2)[, 1]
+  plain <- solve_dual(K, q, -0.05, 0.05)
+  for (unit in c(1e-9, 1e9)) {
+    other <- solve_dual(K, q * unit, -0.05 * unit, 0.05 * unit)
+    expect_identical(other$status, "solved")
+    expect_equal(other$solution / unit, plain$solution, tolerance = 1e-9)
+    expect_equal(other$value / unit^2, plain$value, tolerance = 1e-12)
+    expect_equal(other$scale / unit^2, plain$scale, tolerance = 1e-9)
+  }
+})
