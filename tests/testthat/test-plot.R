@@ -61,6 +61,20 @@ test_that("titles and labels of bases tell the path's own numbers", {
   expect_words("4 rows leave nothing of the trace", plot_words(plot(whole, log = "y")))
 })
 
+test_that("a logarithmic axis of powers has the wider margin", {
+  basis <- kernel_basis(iris[1:4], size = 12)
+  margin <- function(log) {
+    seen <- NULL
+    plot_words(plot(basis, log = log, sub = {
+      seen <- graphics::par("mar")
+      ""
+    }))
+    seen
+  }
+  expect_gt(margin("y")[2], margin("")[2])
+  expect_identical(margin("")[3:4], margin("y")[3:4])
+})
+
 test_that("titles and labels of components tell shares of the total", {
   pca <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 3)
   share <- round(100 * pca$values / pca$total, 1)

@@ -329,6 +329,11 @@ test_that("a progress bar is drawn on request, on the message stream", {
     fit <- kernel_rank(iris[1:4], iris$Species, restarts = 1, resample = 2, verbose = TRUE)
   })
   expect_true(any(grepl("100%", shown)))
+  # one bar for the ranking, one for all resamples
+  shown <- capture.output(type = "message", {
+    fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe", resample = 3, verbose = TRUE)
+  })
+  expect_length(gregexpr("|   0%", paste(shown, collapse = ""), fixed = TRUE)[[1]], 2)
 })
 
 test_that("threads change nothing", {
