@@ -154,7 +154,7 @@ tests_for <- c(
   "/(takes|ffi_takes)[.]" = "takes plot properties everywhere",
   "^R/fusion" = "fusion plot boundary properties everywhere",
   "/(fusion|ffi_fusion)[.]" = "fusion properties",
-  "/(dual|ffi_dual)[.]" = "dual fusion rank",
+  "/(dual|face|ffi_dual)[.]" = "dual fusion rank",
   "/(seal|ffi_seal)[.]" = "tamper",
   "/simulate[.]" = "simulate",
   "/criteria[.]" = "criteria properties",
