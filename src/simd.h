@@ -12,8 +12,8 @@ typedef uint64_t u4 __attribute__((vector_size(32)));
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* GCC on Windows misaligns AVX spills, so it keeps the baseline. */
-#if defined(__x86_64__) && !defined(_WIN32)
+/* GCC on Windows misaligns AVX spills, so it keeps the baseline; KE_PLAIN is for tests of it. */
+#if defined(__x86_64__) && !defined(_WIN32) && !defined(KE_PLAIN)
 #define DISPATCH 1
 #define FAST_TARGET __attribute__((target("avx2,fma")))
 #define HAS_FAST() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
