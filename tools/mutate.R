@@ -139,20 +139,23 @@ mutate_line <- function(m) paste0(substr(m$text, 1L, m$first - 1L), m$to, substr
 # ---- which tests know a file -----------------------------------------------------------
 
 # In the order they are run; the first pattern that matches the file's path decides. Tests that
-# see everything a little (hostile, tamper) are left to "whole", except where they are the ones.
+# see everything a little (hostile, and tamper for C) are left to "whole", except where they know most.
 tests_for <- c(
   "^R/basis" = "properties basis plot tamper hostile",
   "/(basis|rules|source|ffi_basis)[.]c" = "properties basis",
-  "^R/rank" = "criterion criteria rank plot properties everywhere",
+  "^R/rank" = "criterion criteria rank plot properties everywhere tamper",
   "/(subset|ascent|criterion|ffi_criterion)[.]" = "criterion criteria rank properties",
   "/(kernel|kernels|gram|ffi_gram)[.]" = "kernels gram criterion properties fusion",
-  "/(lm|regress)[.]" = "lm tune plot properties everywhere",
-  "/(pca|spectrum)[.]" = "pca plot properties everywhere",
-  "/lda[.]" = "lda tune plot boundary properties",
+  "^R/lm" = "lm tune plot properties everywhere tamper",
+  "/regress[.]" = "lm tune properties",
+  "^R/pca" = "pca plot properties everywhere tamper",
+  "/spectrum[.]" = "pca lda properties",
+  "/lda[.]" = "lda tune plot boundary properties tamper",
   "/(model|ffi_models)[.]" = "lm lda pca tune data",
-  "/tune[.]" = "tune plot parallel",
-  "/(takes|ffi_takes)[.]" = "takes plot properties everywhere",
-  "^R/fusion" = "fusion plot boundary properties everywhere",
+  "/tune[.]" = "tune plot parallel tamper",
+  "^R/takes" = "takes plot properties everywhere tamper",
+  "/(takes|ffi_takes)[.]" = "takes properties",
+  "^R/fusion" = "fusion plot boundary properties everywhere tamper",
   "/(fusion|ffi_fusion)[.]" = "fusion properties",
   "/(dual|face|ffi_dual)[.]" = "dual fusion rank",
   "/(seal|ffi_seal)[.]" = "tamper",
