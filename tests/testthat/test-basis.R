@@ -604,6 +604,16 @@ test_that("kernels that are not positive semi-definite say so, and nothing is Na
   expect_snapshot(error = TRUE, kernel_basis(x * 3, spline_kernel(), scale = FALSE))
 })
 
+test_that("the unit of a Gram matrix does not decide whether it is indefinite", {
+  given <- diag(6)
+  given[1, 2] <- given[2, 1] <- 3
+  x <- random_matrix(30, 2)
+  for (unit in c(1e-12, 1e12)) {
+    expect_warning(kernel_basis(K = given * unit, method = "cholesky", size = Inf, tol = 0), "residual -8 ", class = "kernelect_warning_indefinite")
+    expect_silent(kernel_basis(K = tcrossprod(x) * unit, method = "cholesky", size = Inf, tol = 0))
+  }
+})
+
 test_that("an ordered smooth curve is not called indefinite by a method that pivots", {
   turn <- 2 * pi * seq_len(360) / 360
   x <- cbind(cos(turn), sin(turn))

@@ -156,6 +156,8 @@ test_that("more components than there are is capped with a message", {
   expect_message(pca <- kernel_pca(iris[1:4], linear_kernel(), ncomp = 10), "rank: 4")
   expect_identical(pca$ncomp, 4L)
   expect_message(full <- kernel_pca(iris[1:4], ncomp = 500, basis = NULL), "more than the rank")
+  expect_message(kernel_pca(iris[1:2], linear_kernel(), ncomp = 3), "rank: 2 components are given")
+  expect_message(kernel_pca(iris[1], linear_kernel(), ncomp = 2), "rank: 1 component is given")
   expect_lt(full$ncomp, 150)
 })
 

@@ -68,3 +68,12 @@ test_that("random edits under a forged seal end in an answer or an R error, neve
     expect_gte(nrow(ends), 10L * 4L)
   }
 })
+
+test_that("values of every kind leave different prints, near values near ones", {
+  print_of <- function(...) vapply(list(...), function(v) fingerprint(list(a = v), "a"), 0)
+  expect_identical(anyDuplicated(print_of(0, 1, -1, NaN, Inf, -Inf, 1e-320, .Machine$double.xmax)), 0L)
+  expect_identical(anyDuplicated(print_of(0L, 1L, -1L, NA_integer_)), 0L)
+  expect_identical(anyDuplicated(print_of("", "0", "a", NA_character_)), 0L)
+  expect_identical(anyDuplicated(print_of(c(0, 1), c(1, 0), c(0, 1, 0), numeric())), 0L)
+  expect_lt(abs(diff(print_of(pi, pi * (1 + 1e-15)))), 1e-12)
+})
