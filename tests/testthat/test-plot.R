@@ -138,6 +138,11 @@ test_that("titles and labels of rankings, fusions and tuning tell their numbers"
   tuned <- kernel_tune(iris[1:4], iris$Species, grid = list(size = c(3, 6)), folds = 3)
   expect_words(c(sprintf("Least error %s at size %s", format(min(tuned$results$error), digits = 3), tuned$best$size),
               "cross-validated error rate"), plot_words(plot(tuned)))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  plot(tuned)
+  expect_lte(graphics::par("usr")[3], min(tuned$results$error - tuned$results$se))
+  expect_gte(graphics::par("usr")[4], max(tuned$results$error + tuned$results$se))
 })
 
 test_that("titles and labels of kernel_takes() and of boundaries tell errors counted anew", {

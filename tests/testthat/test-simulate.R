@@ -62,6 +62,8 @@ test_that("large samples have the moments of the papers", {
 })
 
 test_that("wrong arguments of simulations get classed errors", {
+  expect_error(simulate_fusion(10, sd = -1), "`sd`", class = "kernelect_error_argument")
+  expect_error(simulate_fusion(10, columns = 2.5), "`columns`", class = "kernelect_error_argument")
   expect_snapshot(error = TRUE, {
     simulate_sinc(0)
     simulate_sinc(10, seed = "a")
