@@ -142,7 +142,7 @@ mutate_line <- function(m) paste0(substr(m$text, 1L, m$first - 1L), m$to, substr
 # see everything a little (hostile, and tamper for C) are left to "whole", except where they know most.
 tests_for <- c(
   "^R/basis" = "properties basis plot tamper hostile",
-  "/(basis|rules|source|ffi_basis)[.]c" = "properties basis",
+  "/(basis|update|rules|source|ffi_basis)[.]c" = "properties basis",
   "^R/rank" = "criterion criteria rank plot properties everywhere tamper",
   "/(subset|ascent|criterion|ffi_criterion)[.]" = "criterion criteria rank properties",
   "/(kernel|kernels|gram|ffi_gram)[.]" = "kernels gram criterion properties fusion",
@@ -151,7 +151,7 @@ tests_for <- c(
   "^R/pca" = "pca plot properties everywhere tamper",
   "/spectrum[.]" = "pca lda properties",
   "/lda[.]" = "lda tune plot boundary properties tamper",
-  "/(model|ffi_models)[.]" = "lm lda pca tune data",
+  "/(model|ffi_models)[.]" = "lm lda pca tune data labels",
   "/tune[.]" = "tune plot parallel tamper",
   "^R/takes" = "takes plot properties everywhere tamper",
   "/(takes|ffi_takes)[.]" = "takes properties",
@@ -162,9 +162,10 @@ tests_for <- c(
   "/simulate[.]" = "simulate",
   "/criteria[.]" = "criteria properties",
   "/boundary[.]" = "boundary plot",
+  "/products[.]" = "products criteria rank",
   "/parallel[.]" = "parallel tune rank",
   "/plot[.]" = "plot boundary pca lda lm takes",
-  "/(data|checks|ffi)[.]" = "data checks gram kernels lm hostile"
+  "/(data|checks|ffi)[.]" = "data checks labels gram kernels lm hostile"
 )
 
 tests_of <- function(file) {
