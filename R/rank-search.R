@@ -18,7 +18,7 @@ rank_fisher <- function(x, y, control) {
 rank_forward <- function(x, y, control) {
   problem <- subset_problem(x, y, control, "alignment")
   columns <- ncol(x)
-  tick <- progress(control$verbose, columns)
+  tick <- progress(control$verbose, columns - 2L) # the first two come together
   first <- best_pair(problem, columns, control$threads)
   order <- first$order
   values <- first$values

@@ -329,6 +329,12 @@ test_that("a progress bar is drawn on request, on the message stream", {
     fit <- kernel_rank(iris[1:4], iris$Species, restarts = 1, resample = 2, verbose = TRUE)
   })
   expect_true(any(grepl("100%", shown)))
+  for (method in c("rfe", "bahsic", "forward")) {
+    shown <- capture.output(type = "message", {
+      fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = method, verbose = TRUE)
+    })
+    expect_match(paste(shown, collapse = ""), "100%", fixed = TRUE, label = method)
+  }
   # one bar for the ranking, one for all resamples
   shown <- capture.output(type = "message", {
     fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe", resample = 3, verbose = TRUE)
