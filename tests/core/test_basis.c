@@ -272,6 +272,31 @@ static void test_the_centre_has_no_length_and_is_never_picked(void)
   unmake(&p);
 }
 
+static void count_checks(void *data)
+{
+  ++*(int *)data;
+}
+
+/* Row sums go by pairs of tiles, the shift by tiles: each asks before it goes on. */
+static void test_centring_looks_for_interrupts(void)
+{
+  const size_t n = 2 * KE_TILE + 37;
+  problem p = make(n, 3, rbf, 1);
+  size_t rows[2];
+  double *shift = lend(n), *work = lend(2 * n + ke_row_sums_work(n, 1) + 2 * KE_TILE);
+  int checks = 0;
+  const ke_env counted = {1, count_checks, uniform, &checks, NULL};
+  ke_nearest_to_centre(&p.data, 2, rows, work, &counted);
+  mu_assert(checks >= 1);
+  checks = 0;
+  ke_centre_shift(&p.data, rows, 2, shift, work, &counted);
+  mu_assert(checks >= 3);
+  for (size_t i = 0; i < n; i += 7)
+    mu_near(shift[i], 0.5 * (p.K[i + rows[0] * n] + p.K[i + rows[1] * n]), 1e-14);
+  free(shift), free(work);
+  unmake(&p);
+}
+
 static void test_row_sums_are_those_of_the_matrix(void)
 {
   const size_t n = 517;
@@ -359,6 +384,7 @@ int main(void)
   mu_run(test_growth_of_the_factor_changes_nothing);
   mu_run(test_one_and_two_rows_work);
   mu_run(test_the_centre_has_no_length_and_is_never_picked);
+  mu_run(test_centring_looks_for_interrupts);
   mu_run(test_row_sums_are_those_of_the_matrix);
   mu_run(test_a_negative_or_infinite_diagonal_is_told);
   mu_run(test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree);

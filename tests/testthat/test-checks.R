@@ -90,6 +90,17 @@ test_that("a Gram matrix may be asymmetric by rounding only", {
   expect_error(check_gram(K), "symmetric", class = "kernelect_error_argument")
 })
 
+test_that("asymmetry is seen in every corner of a large matrix", {
+  K <- tcrossprod(random_matrix(150, 2))
+  expect_identical(asymmetry(K), 0)
+  for (at in list(c(150, 149), c(150, 1), c(65, 64), c(70, 2), c(130, 70))) {
+    bent <- K
+    bent[at[1], at[2]] <- bent[at[1], at[2]] + 0.25
+    expect_equal(asymmetry(bent), 0.25)
+    expect_equal(asymmetry(t(bent)), 0.25)
+  }
+})
+
 test_that("finite totals are not needed for finite values", {
   expect_true(all_finite(c(1e308, 1e308, 1e308)))
   expect_true(all_finite(numeric()))

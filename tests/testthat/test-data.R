@@ -36,6 +36,13 @@ test_that("an offset of a million does not spoil the standard deviation", {
   expect_equal(model_data(x + 1e6)$scaling$scale, apply(x, 2, sd), tolerance = 1e-8)
 })
 
+test_that("the standard deviation does not depend on the centre it is computed from", {
+  x <- random_matrix(20, 3)
+  for (centre in list(colMeans(x), c(0, 1, -2), colMeans(x) + 1e-7)) {
+    expect_equal(.Call(ffi_column_sd, x, centre), apply(x, 2, sd), tolerance = 1e-12)
+  }
+})
+
 test_that("every route to the same columns gives the same matrix", {
   frame <- model_data(iris)
   text <- iris

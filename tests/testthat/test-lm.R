@@ -29,8 +29,9 @@ test_that("a ridge too small for Cholesky is still the ridge asked for, beyond o
   z <- random_matrix(45, 34)
   z <- cbind(z, z %*% random_matrix(34, 2, 2))
   y <- random_matrix(45, 1, 3)
-  ridge <- 1e-11
+  ridge <- 1e-9
   fit <- regress(z + 0, list(matrix = y, classes = NULL), ridge)
+  expect_equal(nested_coefficients(fit, 36), reference_ridge(z, y, ridge)[-1, , drop = FALSE], tolerance = 1e-3)
   expect_lt(max(abs(fit$error / refitted_loo(z, y, ridge) - 1)), 1e-6)
   expect_equal(z %*% nested_coefficients(fit, 36), z %*% reference_ridge(z, y, ridge)[-1, , drop = FALSE], tolerance = 1e-8)
 })
