@@ -386,7 +386,7 @@ tally <- function() {
   sample[seq_len(min(wanted, nrow(sample))), ]
 }
 
-if (!again || sum(tally()$end %in% "SURVIVED")) {
+if (anyNA(tally()$end) || (again && "SURVIVED" %in% tally()$end)) {
   dir.create(home, recursive = TRUE, showWarnings = FALSE)
   for (w in seq_len(workers)) prepare(file.path(home, paste0("work", w)))
   build_sanitized(file.path(home, "sanitized"))
