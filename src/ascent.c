@@ -261,10 +261,12 @@ ke_status ke_ascend(const ke_objective *f, ke_search *s, double *w, double *work
       g[i] = 2.0 * w[i] * s->gradient[i];
     const double slope = dot(g, g, d), cap = longest_step(w, g, d);
     step = 2.0 * step < cap ? 2.0 * step : cap;
-    if (!(slope > 0.0) || !isfinite(step))
+    if (!isfinite(slope))
+      return KE_NOT_FINITE;
+    if (slope == 0.0 || !isfinite(step))
       return KE_OK;
     for (const double shortest = step * SHORTEST;; step *= 0.5) {
-      if (step < shortest)
+      if (step <= shortest) /* or both are zero */
         return KE_OK;
       for (size_t i = 0; i < d; i++)
         trial[i] = w[i] + step * g[i];
