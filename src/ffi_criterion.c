@@ -29,8 +29,9 @@ static const int *labels_from_zero(SEXP label, size_t n, size_t classes)
   ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "label");
   int *out = (int *)R_alloc(n, sizeof(int));
   for (size_t i = 0; i < n; i++) {
-    out[i] = INTEGER(label)[i] - 1;
-    ffi_assert(out[i] >= 0 && (size_t)out[i] < classes, "label out of range");
+    const int from_one = INTEGER(label)[i];
+    ffi_assert(from_one >= 1 && (size_t)from_one <= classes, "label out of range");
+    out[i] = from_one - 1;
   }
   return out;
 }
