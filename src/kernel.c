@@ -476,7 +476,6 @@ void ke_slope(const ke_column *c, const double *inner, double *slope)
   const ke_kernel *k = c->kernel;
   for (size_t i = 0; i < c->m; i++)
     switch (k->type) {
-    case KE_RBF: slope[i] = -k->scale * c->g[i]; break;
     case KE_LAPLACE: slope[i] = slope_laplace(c, i, inner[i]); break;
     case KE_POLYNOMIAL:
       slope[i] = k->degree * k->scale * power(k->scale * inner[i] + k->offset, k->degree - 1.0);

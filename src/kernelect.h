@@ -112,9 +112,10 @@ void ke_finish(const ke_column *c);
 /* Largest of n values, or 0 when all are negative. */
 double ke_largest(const double *x, size_t n);
 
-/* slope[i] (length m) = derivative of the kernel value g[i] by the squared distance (rbf,
- * laplace; 0 at distance 0, where nothing depends on the columns) or by the inner product
- * (the others; not spline), `inner` being what g held before ke_finish(). */
+/* slope[i] (length m) = derivative of the kernel value g[i] by the squared distance (laplace; 0
+ * at distance 0, where nothing depends on the columns) or by the inner product (linear,
+ * polynomial, sigmoid), `inner` being what g held before ke_finish(). Not for rbf, whose slope
+ * is -scale g, nor spline. */
 void ke_slope(const ke_column *c, const double *inner, double *slope);
 
 /* Kernel values of the same tile; each entry is the same whatever the tile. */

@@ -54,11 +54,11 @@ static double value_at(ke_criterion *c, const double *v)
 
 static void gradient_matches_differences(void)
 {
-  const ke_kernel_type kernels[] = {KE_LINEAR, KE_RBF, KE_LAPLACE, KE_POLYNOMIAL};
+  const ke_kernel_type kernels[] = {KE_LINEAR, KE_RBF, KE_LAPLACE, KE_POLYNOMIAL, KE_SIGMOID};
   const ke_criterion_type types[] = {KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY};
-  for (size_t a = 0; a < 12; a++) {
+  for (size_t a = 0; a < 15; a++) {
     double *work, w[D] = {1.0, 0.5, 2.0, 1.2, 0.8}, v[D], gradient[D], value;
-    ke_criterion c = make(types[a / 4], kernels[a % 4], 96, &work);
+    ke_criterion c = make(types[a / 5], kernels[a % 5], 96, &work);
     mu_assert(ke_criterion_evaluate(&c, w, &value, gradient, &env) == KE_OK);
     for (size_t d = 0; d < D; d++) {
       const double h = 1e-5;

@@ -173,6 +173,25 @@ static void cache_faces_and_warm_start_change_no_result(void)
   drop_task(&t);
 }
 
+/* Thousands of steps, each adding its rounding: what is returned is worked out anew. */
+static void the_gradient_is_that_of_the_answer(void)
+{
+  seed = 13;
+  task t = random_machine(60, 3, 1e4, 0.5);
+  mu_assert(solve(&t, 0, 0, 1e-9) == KE_OK);
+  mu_assert(t.result.iterations > 10000);
+  for (size_t i = 0; i < t.n; i++) {
+    long double g = t.linear[i], size = 0.0L;
+    for (size_t j = 0; j < t.n; j++) {
+      const long double term = (long double)t.k[i + j * t.n] * t.b[j];
+      g -= term;
+      size += fabsl(term);
+    }
+    mu_near(t.g[i], (double)g, (double)size * 2.0 * 2.220446e-16);
+  }
+  drop_task(&t);
+}
+
 static void a_margin_that_does_not_exist_is_infeasible(void)
 {
   seed = 3;
@@ -250,6 +269,7 @@ int main(void)
   mu_run(sphere_around_a_triangle_has_its_circumradius);
   mu_run(random_machines_are_solved_to_the_gap_they_report);
   mu_run(cache_faces_and_warm_start_change_no_result);
+  mu_run(the_gradient_is_that_of_the_answer);
   mu_run(a_margin_that_does_not_exist_is_infeasible);
   mu_run(a_margin_that_exists_is_found);
   mu_run(an_impossible_sum_is_infeasible);
