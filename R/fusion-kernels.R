@@ -1,0 +1,252 @@
+# What kernel_fusion() fuses: columns, kernels on columns, or Gram matrices, brought into one form.
+
+#' Kernels for some columns, and for noise
+#'
+#' Use `kernel_on()` when a kernel is to see a block of the columns only, and `noise_kernel()`
+#' when each row has its own error, whose size [kernel_fusion()] shall learn: its Gram matrix is
+#' the identity on the training rows and zero between those and new rows.
+#'
+#' @param kernel a kernel, see [kernels].
+#' @param columns names or numbers of columns; the name of a factor stands for all its
+#'   indicator columns.
+#' @returns An object for the list `kernels` of [kernel_fusion()]: of class `"kernelect_block"`
+#'   (a list of `kernel` and `columns`) or `"kernelect_noise"`.
+#' @examples
+#' blocks <- list(
+#'   sepal = kernel_on(rbf_kernel(), c("Sepal.Length", "Sepal.Width")),
+#'   petal = kernel_on(linear_kernel(), 3:4),
+#'   noise = noise_kernel()
+#' )
+#' blocks$petal
+#' kernel_fusion(iris[1:4], as.numeric(iris$Species), kernels = blocks, noise = 0)
+#' @family fusion
+#' @export
+kernel_on <- function(kernel, columns) {
+  if (missing(kernel)) abort("argument", "`kernel` is missing: a kernel such as `rbf_kernel()`.")
+  if (missing(columns)) abort("argument", "`columns` is missing: names or numbers of columns.")
+  good <- length(columns) > 0L && !anyNA(columns) && !anyDuplicated(columns) &&
+    (is.character(columns) ||
+       (is.numeric(columns) && all(columns >= 1 & columns == trunc(columns))))
+  if (!good) must_be("columns", "names or numbers of columns, each once", columns)
+  structure(list(kernel = as_kernel(kernel), columns = columns), class = "kernelect_block")
+}
+
+#' @rdname kernel_on
+#' @export
+noise_kernel <- function() structure(list(type = "noise"), class = "kernelect_noise")
+
+#' @export
+print.kernelect_block <- function(x, ...) {
+  shown <- utils::head(as.character(x$columns), 6L)
+  cat("<", kernel_label(x$kernel), "> on ", if (is.numeric(x$columns)) "columns ",
+      paste(shown, collapse = ", "),
+      if (length(x$columns) > 6L) sprintf(", ... (%d)", length(x$columns)), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+print.kernelect_noise <- function(x, ...) {
+  cat("<noise kernel>\nk(x, z) = 1 if x and z are the same training row, else 0\n")
+  invisible(x)
+}
+
+is_noise <- function(kernel) inherits(kernel, "kernelect_noise")
+
+# A set is what the iteration sees: n, names, mean_diagonal and either `x`, whose columns are
+# kernels of rank one, or `grams`; `kernels` is what prediction needs of them.
+kernel_set <- function(kernels, data, threads) {
+  if (is.null(kernels)) return(column_set(data$x))
+  if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) {
+    kernels <- list(kernels)
+  }
+  if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
+    must_be("kernels", "NULL, a list of kernels, or (with `x` missing) a list of Gram matrices",
+            kernels)
+  }
+  if (any(vapply(kernels, is.matrix, NA))) {
+    abort("argument", "Gram matrices in `kernels` need `x` to be missing: ",
+          "`kernel_fusion(y = y, kernels = ...)`.")
+  }
+  specs <- lapply(kernels, resolve_block, data)
+  names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
+  grams <- lapply(specs, block_gram, data$x, threads)
+  for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
+  gram_list_set(grams, specs, rownames(data$x))
+}
+
+column_set <- function(x) {
+  names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
+  check_kernel_scale(list(n = nrow(x), names = names, rows = rownames(x), mean_diagonal = colMeans(x^2), x = x))
+}
+
+gram_list_set <- function(grams, specs, rows) {
+  check_kernel_scale(list(
+    n = nrow(grams[[1L]]), names = names(grams), rows = rows, grams = grams, kernels = specs,
+    mean_diagonal = vapply(grams, function(K) mean(diag(K)), 0, USE.NAMES = FALSE)
+  ))
+}
+
+check_kernel_scale <- function(set) {
+  if (!all_finite(set$mean_diagonal)) fail_overflow()
+  if (all(set$mean_diagonal <= 0)) {
+    abort("data", "Every kernel is zero on the rows of `x`: constant columns cannot be fused.")
+  }
+  extreme <- set$mean_diagonal > 0 & (set$mean_diagonal < 1e-140 | set$mean_diagonal > 1e140)
+  if (any(extreme)) {
+    abort("not_finite", "Kernel `", set$names[extreme][1L], "` has a mean diagonal of ",
+          format(set$mean_diagonal[extreme][1L], digits = 3), ", whose square is no number: divide it by a constant first.")
+  }
+  set
+}
+
+kernel_names <- function(kernels, defaults) {
+  given <- names(kernels)
+  if (is.null(given)) return(make.unique(defaults, sep = ""))
+  given[is.na(given) | given == ""] <- defaults[is.na(given) | given == ""]
+  if (anyDuplicated(given)) {
+    abort("argument", "Names of `kernels` must be unique: ",
+          backticked(unique(given[duplicated(given)])), " occurs more than once.")
+  }
+  given
+}
+
+block_name <- function(spec) if (is_noise(spec)) "noise" else spec$kernel$type
+
+# A kernel of the list with its column numbers and its own numbers worked out.
+resolve_block <- function(kernel, data) {
+  if (is_noise(kernel)) return(kernel)
+  if (!inherits(kernel, "kernelect_block")) {
+    kernel <- structure(list(kernel = as_kernel(kernel)), class = "kernelect_block")
+  }
+  at <- block_columns(kernel$columns, data$x, data$input)
+  kernel$kernel <- resolve_kernel(kernel$kernel, data$x[, at, drop = FALSE])
+  kernel$columns <- if (is.null(colnames(data$x))) at else colnames(data$x)[at]
+  kernel
+}
+
+block_columns <- function(columns, x, input) {
+  if (is.null(columns)) return(seq_len(ncol(x)))
+  if (is.character(columns)) {
+    levels <- input$levels
+    at <- lapply(columns, function(name) {
+      if (!name %in% colnames(x)) name <- indicator_names(name, levels[[name]], colnames(x))
+      match(name, colnames(x))
+    })
+    unknown <- columns[vapply(at, function(i) !length(i) || anyNA(i), NA)]
+    if (length(unknown)) {
+      abort("columns", "`columns` of `kernel_on()` names ", backticked(unknown),
+            ", which `x` does not have.")
+    }
+    return(unique(unlist(at)))
+  }
+  if (any(columns > ncol(x))) {
+    abort("columns", "`columns` of `kernel_on()` must be at most ", ncol(x),
+          ", the number of columns, not ", max(columns), ".")
+  }
+  as.integer(columns)
+}
+
+# Indicator columns of a factor, however data.R set off the level.
+indicator_names <- function(name, levels, columns) {
+  if (!length(levels)) return(NA_character_)
+  plain <- paste0(name, levels)
+  if (all(plain %in% columns)) plain else paste0(name, "=", levels)
+}
+
+block_gram <- function(spec, x, threads) {
+  if (is_noise(spec)) return(diag(nrow(x)))
+  gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, NULL, threads)
+}
+
+# Kernels that are positive semi-definite by construction.
+is_safe <- function(spec) {
+  is_noise(spec) || spec$kernel$type %in% c("rbf", "laplace", "linear") ||
+    (spec$kernel$type == "polynomial" && spec$kernel$offset >= 0)
+}
+
+gram_set <- function(kernels) {
+  if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
+    abort("argument", "Give `x`, or `kernels` as a named list of Gram matrices, not ",
+          describe(kernels), ".")
+  }
+  noise <- vapply(kernels, is_noise, NA)
+  if (all(noise)) abort("argument", "`kernels` must hold at least one Gram matrix.")
+  names(kernels) <- kernel_names(kernels, ifelse(noise, "noise", paste0("K", seq_along(kernels))))
+  grams <- kernels
+  for (name in names(kernels)[!noise]) {
+    grams[[name]] <- unname(check_gram(kernels[[name]], paste0("kernels$", name)))
+  }
+  check_equal_sizes(grams[!noise])
+  rows <- common_row_names(kernels[!noise])
+  for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
+  if (any(noise)) grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
+  gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"), rows)
+}
+
+# Row names of the Gram matrices, or NULL: those that have names must agree.
+common_row_names <- function(grams) {
+  names <- Filter(Negate(is.null), lapply(grams, rownames))
+  other <- which(!vapply(names, identical, NA, names[1L][[1L]]))
+  if (length(other)) {
+    abort("argument", "Gram matrices must have the same rows in the same order: those of `",
+          names(names)[1L], "` and `", names(names)[other[1L]], "` are named differently.")
+  }
+  if (length(names)) names[[1L]]
+}
+
+check_equal_sizes <- function(grams) {
+  sizes <- vapply(grams, nrow, 0L)
+  other <- which(sizes != sizes[1L])
+  if (length(other)) {
+    abort("argument", "Gram matrices must all have the same size: `", names(grams)[1L], "` is ",
+          sizes[1L], " x ", sizes[1L],
+          ", `", names(grams)[other[1L]], "` is ", sizes[other[1L]], " x ", sizes[other[1L]], ".")
+  }
+}
+
+check_gram_response <- function(y, n) {
+  if (NROW(y) != n) {
+    abort("argument", "`y` must have one value per row of the Gram matrices (", n, "), not ",
+          NROW(y), ".")
+  }
+  check_response(y, n)
+  if (is.factor(y)) y <- plain_factor(y)
+  check_finite_response(replace(y, is_missing(y), if (is.numeric(y)) 0 else y[!is.na(y)][1L]))
+  if (anyNA(y)) fail_missing(matrix(FALSE, 1L, 1L), is.na(y))
+  y
+}
+
+# Rounding leaves eigenvalues of some eps below zero; more than 1e-8 of the largest is no rounding.
+check_definite <- function(K, name) {
+  ends <- eigenvalue_range(K)
+  if (ends[1L] >= -1e-8 * max(abs(ends))) return(invisible())
+  abort("indefinite", "Kernel `", name,
+        "` is not positive semi-definite: its most negative eigenvalue is ",
+        format(ends[1L], digits = 4), " (largest ", format(ends[2L], digits = 4), "). ",
+        "Use a positive semi-definite kernel, or add a constant to its diagonal.")
+}
+
+# Smallest and largest eigenvalue; of a large matrix by Lanczos steps with full
+# reorthogonalisation, which see any eigenvalue that stands clear of the rest.
+eigenvalue_range <- function(K, steps = 12L) {
+  n <- nrow(K)
+  if (n <= 300L) return(range(eigen(K, symmetric = TRUE, only.values = TRUE)$values))
+  Q <- matrix(0, n, steps)
+  diagonal <- numeric(steps)
+  off <- numeric(steps)
+  q <- sin(seq_len(n)^1.5)
+  for (k in seq_len(steps)) {
+    Q[, k] <- q / sqrt(sum(q^2))
+    q <- drop(.Call(ffi_gram_product, K, Q[, k, drop = FALSE], FALSE))
+    diagonal[k] <- sum(q * Q[, k])
+    used <- Q[, seq_len(k), drop = FALSE]
+    for (twice in 1:2) q <- q - drop(used %*% crossprod(used, q))
+    off[k] <- sqrt(sum(q^2))
+    if (off[k] <= 1e-12 * max(abs(diagonal))) break
+  }
+  T <- diag(diagonal[seq_len(k)], k)
+  if (k > 1L) {
+    T[cbind(seq_len(k - 1L), 2:k)] <- T[cbind(2:k, seq_len(k - 1L))] <- off[seq_len(k - 1L)]
+  }
+  range(eigen(T, symmetric = TRUE, only.values = TRUE)$values)
+}
