@@ -262,40 +262,21 @@ new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vec
   )))
 }
 
-# A basis may come from a file: nothing inconsistent may reach the arithmetic.
 validate_basis <- function(basis, arg = "object") {
   check_seal(basis, arg)
   L <- length(basis$index)
-  gram_input <- is.null(basis$kernel)
-  numeric_matrix <- function(m, rows, cols) is.matrix(m) && is.double(m) && nrow(m) == rows && ncol(m) == cols && all_finite(m)
-  good <- is.list(basis) && L > 0L && is_number(basis$n) && is.numeric(basis$index) && !anyNA(basis$index) &&
-    all(basis$index >= 1 & basis$index <= basis$n) && numeric_matrix(basis$cholesky, L, L) &&
+  must_hold(arg = arg, L > 0L && is_number(basis$n) && is.numeric(basis$index) && !anyNA(basis$index) &&
+    all(basis$index >= 1 & basis$index <= basis$n) && is_matrix_of(basis$cholesky, L, L) &&
     all(diag(basis$cholesky) > 0) && is.data.frame(basis$path) && nrow(basis$path) == L &&
     isTRUE(basis$method %in% basis_methods) &&
-    identical(is.null(basis$center_index), is.null(basis$shift)) &&
-    (is.null(basis$shift) || (is.double(basis$shift) && length(basis$shift) == L + 1L && all_finite(basis$shift))) &&
-    valid_names(basis$row_names, L) && valid_names(basis$center_names, length(basis$center_index))
-  if (good && !gram_input) {
-    width <- basis$input$width
-    good <- is.list(basis$input) && is_number(width) && numeric_matrix(basis$vectors, L, width) &&
-      (is.null(basis$shift) || numeric_matrix(basis$center_vectors, length(basis$center_index), width)) &&
-      valid_scaling(basis$scaling, width) && valid_input(basis$input)
-  }
-  if (!isTRUE(good)) fail_damaged(arg)
-  if (!gram_input) check_kernel(basis$kernel)
+    is_null_or(basis$center_index, is.integer) && identical(is.null(basis$center_index), is.null(basis$shift)) &&
+    (is.null(basis$shift) || is_numbers(basis$shift, L + 1L)) &&
+    valid_names(basis$row_names, L) && valid_names(basis$center_names, length(basis$center_index)))
+  if (is.null(basis$kernel)) return(basis)
+  must_hold(arg = arg, valid_rows(basis, L) && valid_width(basis$kernel, basis$input$width) &&
+    (is.null(basis$shift) || is_matrix_of(basis$center_vectors, length(basis$center_index), basis$input$width)))
+  check_kernel(basis$kernel)
   basis
-}
-
-valid_scaling <- function(scaling, width) {
-  is.null(scaling) || (is.list(scaling) && is.double(scaling$center) && is.double(scaling$scale) &&
-    length(scaling$center) == width && length(scaling$scale) == width &&
-    all_finite(scaling$center) && all_finite(scaling$scale) && all(scaling$scale != 0))
-}
-
-valid_names <- function(names, length) is.null(names) || (is.character(names) && length(names) == length)
-
-valid_input <- function(input) {
-  is.null(input$columns) || (is.character(input$columns) && length(input$columns) == input$width)
 }
 
 # ---- prediction --------------------------------------------------------------------

@@ -2,6 +2,40 @@
 
 # ---- prediction -------------------------------------------------------------------------------
 
+validate_fusion <- function(object, arg = "object") {
+  check_seal(object, arg)
+  levels <- object$levels
+  decisions <- if (length(levels) > 2L) length(levels) else 1L
+  must_hold(arg = arg, is_numbers(object$weights, length(object$weights)) && all(object$weights >= 0) &&
+    is.character(names(object$weights)) && is_null_or(levels, is_levels) &&
+    is_numbers(object$intercept, decisions) && is_number(object$n) &&
+    is.integer(object$support) && all(object$support >= 1L & object$support <= object$n) &&
+    (if (is.null(object$kernels)) valid_columns(object, decisions) else valid_expansion(object, decisions)))
+  object
+}
+
+# Columns as kernels: the decision is linear in them.
+valid_columns <- function(object, decisions) {
+  width <- length(object$weights)
+  valid_input(object$input) && object$input$width == width && valid_scaling(object$scaling, width) &&
+    is_matrix_of(as.matrix(object$coefficients), width, decisions)
+}
+
+# Other kernels: the decision is a sum over the support rows.
+valid_expansion <- function(object, decisions) {
+  support <- length(object$support)
+  length(object$kernels) == length(object$weights) && all(vapply(object$kernels, valid_spec, NA, object$input)) &&
+    is_matrix_of(object$expansion, support, decisions) && valid_names(object$support_names, support) &&
+    (is.null(object$input) || valid_rows(object, support))
+}
+
+valid_spec <- function(spec, input) {
+  if (is_noise(spec)) return(TRUE)
+  if (is.null(input)) return(is.character(spec))
+  known <- if (is.null(input$columns)) seq_len(input$width) else input$columns
+  all(spec$columns %in% known) && valid_width(spec$kernel, length(spec$columns)) && is.list(check_kernel(spec$kernel))
+}
+
 #' Predict by fused kernels
 #'
 #' @param object a [kernel_fusion()].
@@ -24,7 +58,7 @@
 predict.kernel_fusion <- function(object, newdata, type = c("response", "class", "decision"),
                                   threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
-  check_seal(object)
+  validate_fusion(object)
   classes <- !is.null(object$levels)
   if (missing(type) && classes) type <- "class"
   type <- check_choice(type, "type", c("response", "class", "decision"))
@@ -161,7 +195,7 @@ gram_decisions <- function(object, new) {
 #' @export
 coef.kernel_fusion <- function(object, original = FALSE, ...) {
   check_dots(...)
-  check_seal(object)
+  validate_fusion(object)
   check_flag(original, "original")
   if (is.null(object$coefficients)) {
     abort("argument", "Only columns as kernels (`kernels = NULL`) have coefficients; ",

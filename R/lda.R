@@ -172,14 +172,14 @@ gaussian_posterior <- function(scores, means, within, prior) {
 
 validate_lda <- function(object, arg = "object") {
   check_seal(object, arg)
-  validate_basis(object$basis)
+  validate_basis(object$basis, arg)
   L <- length(object$basis$index)
   p <- length(object$values)
   k <- length(object$levels)
-  good <- is_levels(object$levels) && p >= 1L && p < k && is_numbers(object$values, p) &&
+  must_hold(arg = arg, is_levels(object$levels) && p >= 1L && p < k && is_numbers(object$values, p) &&
     is_matrix_of(object$scaling, L, p) && is_matrix_of(object$means, k, L) && is_numbers(object$center, L) &&
-    is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) && is_number(object$n)
-  if (!isTRUE(good)) fail_damaged(arg)
+    is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) && is_number(object$n) &&
+    (is.null(object$observed) || (is.factor(object$observed) && is_matrix_of(object$scores, length(object$observed), p))))
   object
 }
 

@@ -150,11 +150,10 @@ drop_column <- function(m) {
 
 validate_lm <- function(object, arg = "object") {
   check_seal(object, arg)
-  validate_basis(object$basis)
-  a <- as.matrix(object$coefficients)
-  good <- is_matrix_of(a, length(object$basis$index) + 1L, ncol(a)) && is_number(object$n) &&
-    (is.null(object$levels) || (is_levels(object$levels) && length(object$levels) == ncol(a)))
-  if (!isTRUE(good)) fail_damaged(arg)
+  validate_basis(object$basis, arg)
+  decisions <- NCOL(object$coefficients)
+  must_hold(arg = arg, is_matrix_of(as.matrix(object$coefficients), length(object$basis$index) + 1L, decisions) && is_number(object$n) &&
+    (is.null(object$levels) || (is_levels(object$levels) && length(object$levels) == decisions)))
   object
 }
 

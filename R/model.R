@@ -130,16 +130,6 @@ expand_rows <- function(basis, newdata, dual, offset, threads) {
   fill_rows(value, new$complete, rownames(if (is.null(new$x)) newdata else new$x))
 }
 
-# ---- validation ---------------------------------------------------------------------------
-
-is_matrix_of <- function(m, rows, columns) {
-  is.matrix(m) && is.double(m) && nrow(m) == rows && ncol(m) == columns && all_finite(m)
-}
-
-is_numbers <- function(v, length) is.double(v) && length(v) == length && all_finite(v)
-
-is_levels <- function(v) is.character(v) && length(v) >= 2L && !anyNA(v) && !anyDuplicated(v)
-
 fail_not_kept <- function(what) {
   abort("model", "The model holds no ", what, ": it was fitted with `keep = FALSE` (the default above 10,000 rows). ",
         "Fit it with `keep = TRUE`, or use `predict()`.")

@@ -222,21 +222,17 @@ orthonormal_columns <- function(block) {
 
 validate_pca <- function(object, arg = "object") {
   check_seal(object, arg)
+  if (inherits(object$basis, "kernel_basis")) validate_basis(object$basis, arg) else validate_rows(object$basis, arg)
   p <- length(object$values)
   L <- length(object$basis$index)
-  good <- is.list(object) && p > 0L && is_numbers(object$values, p) && is_matrix_of(object$loadings, L, p) &&
-    is_numbers(object$offset, p) && is_number(object$n) && is.list(object$basis)
-  if (!isTRUE(good)) fail_damaged(arg)
-  if (inherits(object$basis, "kernel_basis")) validate_basis(object$basis) else validate_rows(object$basis, arg)
+  must_hold(arg = arg, p > 0L && is_numbers(object$values, p) && is_matrix_of(object$loadings, L, p) &&
+    is_numbers(object$offset, p) && is_number(object$n))
   object
 }
 
 # All rows in place of a basis, as full kernel PCA keeps them.
 validate_rows <- function(rows, arg) {
-  width <- rows$input$width
-  good <- is.list(rows$input) && is_number(width) && is_matrix_of(rows$vectors, length(rows$index), width) &&
-    valid_scaling(rows$scaling, width) && valid_input(rows$input)
-  if (!isTRUE(good)) fail_damaged(arg)
+  must_hold(valid_rows(rows, length(rows$index)) && valid_width(rows$kernel, rows$input$width), arg)
   check_kernel(rows$kernel)
 }
 

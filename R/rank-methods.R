@@ -78,6 +78,11 @@ print.summary.kernel_rank <- function(x, ...) {
   invisible(x)
 }
 
+validate_rank <- function(object, arg = "object") {
+  check_seal(object, arg)
+  must_hold(valid_input(object$input) && is.integer(object$ranking) && setequal(object$ranking, seq_len(object$input$width)), arg)
+}
+
 #' The best columns of new data
 #'
 #' Use it when a ranking is known and a table is to be reduced to its best columns.
@@ -95,7 +100,7 @@ print.summary.kernel_rank <- function(x, ...) {
 #' @export
 predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
   check_dots(...)
-  check_seal(object)
+  validate_rank(object)
   n <- check_whole(n, "n", min = 1)
   if (missing(newdata)) {
     abort("argument", "`newdata` is missing: the table whose best columns are wanted.")

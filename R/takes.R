@@ -305,25 +305,20 @@ nested_errors <- function(fit, scores, y, control) {
         fit$scores[sorted, , drop = FALSE], as.integer(fit$y)[sorted], sorted, control$threads, show_progress(control$verbose))
 }
 
-# A model may come from a file: nothing inconsistent may reach the arithmetic.
 validate_takes <- function(fit, arg = "object") {
   check_seal(fit, arg)
   validate_basis(fit$basis, arg)
   L <- length(fit$basis$index)
   turn <- fit$rotation
-  turned <- is.null(turn) || (is.list(turn) && is_double_matrix(turn$vectors) && nrow(turn$vectors) == L &&
-    is.double(turn$center) && length(turn$center) == L && all_finite(turn$center))
-  good <- turned && is.double(fit$weights) && all_finite(fit$weights) && all(fit$weights >= 0) &&
-    length(fit$weights) == (if (is.null(turn)) L else ncol(turn$vectors)) &&
+  D <- if (is.list(turn)) NCOL(turn$vectors) else L
+  must_hold(arg = arg,
+    (is.null(turn) || (is_matrix_of(turn$vectors, L, D) && is_numbers(turn$center, L))) &&
+    is_numbers(fit$weights, D) && all(fit$weights >= 0) &&
     is.integer(fit$directions) && setequal(fit$directions, which(fit$weights > 0)) && !anyDuplicated(fit$directions) &&
-    is_double_matrix(fit$scores) && ncol(fit$scores) == length(fit$directions) &&
-    is.factor(fit$y) && nlevels(fit$y) > 0L && length(fit$y) == nrow(fit$scores) && nrow(fit$scores) > 0L &&
-    !anyNA(fit$y) && is.data.frame(fit$path)
-  if (!isTRUE(good)) fail_damaged(arg)
+    is.factor(fit$y) && length(fit$y) > 0L && nlevels(fit$y) > 0L && !anyNA(fit$y) &&
+    is_matrix_of(fit$scores, length(fit$y), length(fit$directions)) && is.data.frame(fit$path))
   fit
 }
-
-is_double_matrix <- function(m) is.matrix(m) && is.double(m) && all_finite(m)
 
 # ---- prediction --------------------------------------------------------------------
 

@@ -274,10 +274,9 @@ best_candidate <- function(results) {
 
 validate_tune <- function(object, arg = "object") {
   check_seal(object, arg)
-  good <- is.list(object) && is.data.frame(object$results) && nrow(object$results) > 0L &&
+  must_hold(arg = arg, is.data.frame(object$results) && nrow(object$results) > 0L &&
     all(c("kernel", "size", "error", "se") %in% names(object$results)) && is.data.frame(object$best) &&
-    nrow(object$best) == 1L && !is.null(object$model)
-  if (!isTRUE(good)) fail_damaged(arg)
+    nrow(object$best) == 1L && is.object(object$model) && is.list(object$model))
   object
 }
 

@@ -1,7 +1,8 @@
 # Edit saved models at random and ask everything of them:  Rscript tools/tamper.R [edits]
-# Each example model is edited in a child process of its own, so that a crash is a count and
-# not the end. Prints a table; fails on a crash, an unclassed error or another answer. A quarter
-# as many edits again have their seal forged: there only a crash counts.
+# Each example model is edited in a child process of its own, so that a crash, or an hour without
+# an end, is a count. Prints a table; fails on a crash, an unclassed error or another answer. A quarter
+# as many edits again have their seal forged: there crashes count, and unclassed errors of
+# predict(), which has a validator of its own.
 args <- commandArgs(TRUE)
 helpers <- file.path("tests", "testthat", c("helper-catalogue.R", "helper-tamper.R"))
 
@@ -20,11 +21,13 @@ child <- function(name, count, seed, log) {
       readRDS(file)
     }
   )
-  tamper(examples[[name]], ceiling(count / 4), classes,
+  forged <- tamper(examples[[name]], ceiling(count / 4), classes,
     before = function(label) cat(label, "(forged)\n", file = log, append = TRUE),
     through = function(model) tryCatch(forge(model), error = function(e) model)
   )
-  saveRDS(ends, paste0(log, ".rds"))
+  unclassed <- forged$question == "predict" & grepl("UNCLASSED", forged$verdict)
+  forged$label <- paste(forged$label, "(forged)")
+  saveRDS(rbind(ends, forged[unclassed, ]), paste0(log, ".rds"))
 }
 
 parent <- function(edits) {
@@ -45,7 +48,7 @@ parent <- function(edits) {
 
 run_child <- function(name, count, seed) {
   log <- tempfile()
-  status <- system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "tools/tamper.R", "child", shQuote(name), count, seed, shQuote(log)))
+  status <- system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "tools/tamper.R", "child", shQuote(name), count, seed, shQuote(log)), timeout = 3600)
   done <- file.exists(paste0(log, ".rds"))
   ends <- if (done) readRDS(paste0(log, ".rds")) else data.frame(label = character(), question = character(), verdict = character())
   broken <- ends[!ends$verdict %in% c("refused", "same"), ]

@@ -48,8 +48,16 @@ test_that("a forged seal does not get past the validators", {
     "kernel_pca, all rows" = function(m) within_list(m, basis = within_list(m$basis, vectors = m$basis$vectors[-1, ])),
     "kernel_lm" = function(m) within_list(m, coefficients = m$coefficients[-1]),
     "kernel_lda" = function(m) within_list(m, scaling = m$scaling * NA),
+    "kernel_lda" = function(m) within_list(m, observed = as.list(m$observed)),
     "kernel_takes" = function(m) within_list(m, scores = m$scores[-1, , drop = FALSE]),
-    "kernel_tune" = function(m) within_list(m, results = NULL)
+    "kernel_tune" = function(m) within_list(m, results = NULL),
+    "kernel_rank, formula" = function(m) within_list(m, ranking = m$ranking[-1]),
+    "kernel_rank, formula" = function(m) within_list(m, input = within_list(m$input, levels = list(1))),
+    "kernel_fusion" = function(m) within_list(m, scaling = list(center = 0, scale = 0)),
+    "kernel_fusion, classes, kernels" = function(m) within_list(m, expansion = m$expansion[-1, , drop = FALSE]),
+    "kernel_fusion, classes, kernels" = function(m) within_list(m, support = m$support + m$n),
+    "kernel_fusion, Gram matrices" = function(m) within_list(m, weights = -m$weights),
+    "kernel_pca, all rows" = function(m) within_list(m, basis = 1)
   )
   for (i in seq_along(edits)) {
     example <- examples[[names(edits)[i]]]
@@ -57,7 +65,18 @@ test_that("a forged seal does not get past the validators", {
   }
 })
 
-test_that("random edits under a forged seal end in an answer or an R error, never in a crash", {
+test_that("an environment in place of terms is refused and left as it was", {
+  models <- example_models()
+  for (name in grep("formula", names(models), value = TRUE)) {
+    model <- models[[name]][[1L]]
+    place <- new.env()
+    if (is.null(model$basis)) model$input$terms <- place else model$basis$input$terms <- place
+    expect_error(predict(forge(model), models[[name]][[2L]]), class = "kernelect_error_model", info = name)
+    expect_null(attributes(place), info = name)
+  }
+})
+
+test_that("random edits under a forged seal never end in a crash, and predictions in an answer or a classed error", {
   set.seed(21)
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -66,6 +85,7 @@ test_that("random edits under a forged seal end in an answer or an R error, neve
   for (name in names(examples)) {
     ends <- tamper(examples[[name]], 10, classes, through = function(m) tryCatch(forge(m), error = function(e) m))
     expect_gte(nrow(ends), 10L * 4L)
+    expect_false(any(grepl("UNCLASSED", ends$verdict[ends$question == "predict"])), info = name)
   }
 })
 
