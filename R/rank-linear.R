@@ -180,8 +180,9 @@ rank_r2w2 <- function(x, y, control) {
 # squares, for the kernel K + I/C (the squared-slack soft margin, whose bound is smooth). With b
 # the signed duals and a those of the enclosing sphere,
 #   d|w|^2 = -b' dK b,   dR^2 = sum a_i dk_ii - a' dK a.
-# Each call starts the solvers where the last one ended.
-radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-6) {
+# Each call starts the solvers where the last one ended; they go to the last digits, or where that
+# start was would show in the answer.
+radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-12) {
   duals <- centre <- NULL
   function(w) {
     kernel$weights <- w

@@ -1,9 +1,7 @@
 # The same answer everywhere:  Rscript tools/everywhere.R
 # Every model is fitted in fresh processes on OpenBLAS and on the reference BLAS, with 1 and 2
 # threads, in the C and a UTF-8 locale, and with several block sizes of the engine. Selections
-# (row and column numbers, classes, sizes) must be identical and numbers agree to 1e-10; but the
-# scores of "r2w2", a minimum over weights of a minimum over an SVM, only to 1e-3 (its ranking
-# must be identical too).
+# (row and column numbers, classes, sizes) must be identical and numbers agree to 1e-10.
 args <- commandArgs(TRUE)
 
 everything <- function(threads) {
@@ -74,14 +72,14 @@ if (length(args) && args[1L] == "child") {
 } else {
   answers <- lapply(settings, run)
   base <- answers[[1L]]
-  allowed <- ifelse(names(base) == "rank r2w2", 1e-3, 1e-10)
+  allowed <- 1e-10
   table <- vapply(names(base), function(part) vapply(answers[-1L], function(a) largest_difference(a[[part]], base[[part]]), 0), numeric(length(answers) - 1L))
   for (i in seq_len(nrow(table))) {
     off <- colnames(table)[table[i, ] > allowed]
-    cat(sprintf("%-34s largest difference %.1e (r2w2: %.1e)%s\n", settings[[i + 1L]]$name, max(table[i, allowed < 1e-3]), table[i, "rank r2w2"],
+    cat(sprintf("%-34s largest difference %.1e%s\n", settings[[i + 1L]]$name, max(table[i, ]),
       if (length(off)) paste0("  TOO FAR: ", paste(off, collapse = ", ")) else ""))
   }
-  beyond <- sum(t(table) > allowed)
+  beyond <- sum(table > allowed)
   cat(sprintf("everywhere: %d results in %d settings, %d too far\n", ncol(table), nrow(table) + 1L, beyond))
   quit(status = as.integer(beyond > 0L))
 }
