@@ -272,10 +272,7 @@ static void test_the_centre_has_no_length_and_is_never_picked(void)
   unmake(&p);
 }
 
-static void count_checks(void *data)
-{
-  ++*(int *)data;
-}
+static void count_checks(void *data) { ++*(int *)data; }
 
 /* Row sums go by pairs of tiles, the shift by tiles: each asks before it goes on. */
 static void test_centring_looks_for_interrupts(void)

@@ -1,3 +1,4 @@
+#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
@@ -10,18 +11,11 @@ static double x[N * D], target[CLASSES * CLASSES];
 static int label[N];
 static const ke_env env = {1, NULL, NULL, NULL, NULL};
 
-/* A reproducible uniform on (-1, 1). */
-static double draw(void)
-{
-  static unsigned long state = 12345;
-  state = (state * 1103515245UL + 12345UL) % 2147483648UL;
-  return (double)state / 1073741824.0 - 1.0;
-}
-
 static void fill(void)
 {
+  uint64_t state = 1;
   for (size_t i = 0; i < N * D; i++)
-    x[i] = draw();
+    x[i] = draw(&state);
   for (size_t i = 0; i < N; i++)
     label[i] = (int)(i % CLASSES);
   for (size_t a = 0; a < CLASSES * CLASSES; a++)

@@ -1,17 +1,11 @@
+#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A small generator of its own: the tests draw the same numbers everywhere. */
-static unsigned long long seed;
-
-static double draw(void)
-{
-  seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-  return (double)(seed >> 11) / 9007199254740992.0 * 2.0 - 1.0;
-}
+static uint64_t seed;
 
 typedef struct {
   size_t n;
@@ -26,7 +20,8 @@ static task make_task(size_t n)
   t.n = n;
   t.k = (double *)calloc(n * n, sizeof(double));
   t.linear = (double *)calloc(5 * n, sizeof(double));
-  t.lower = t.linear + n, t.upper = t.linear + 2 * n, t.b = t.linear + 3 * n, t.g = t.linear + 4 * n;
+  t.lower = t.linear + n, t.upper = t.linear + 2 * n, t.b = t.linear + 3 * n,
+  t.g = t.linear + 4 * n;
   return t;
 }
 
@@ -72,13 +67,13 @@ static task random_machine(size_t n, size_t d, double cost, double noise)
   task t = make_task(n);
   double *x = (double *)malloc(n * d * sizeof(double));
   for (size_t i = 0; i < n * d; i++)
-    x[i] = draw();
+    x[i] = draw(&seed);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++)
       for (size_t c = 0; c < d; c++)
         t.k[i + j * n] += x[i + c * n] * x[j + c * n];
   for (size_t i = 0; i < n; i++) {
-    const int up = x[i] + noise * draw() > 0.0;
+    const int up = x[i] + noise * draw(&seed) > 0.0;
     t.linear[i] = up ? 1.0 : -1.0;
     t.lower[i] = up ? 0.0 : -cost;
     t.upper[i] = up ? cost : 0.0;

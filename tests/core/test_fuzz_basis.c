@@ -2,7 +2,4 @@
 #include "../fuzz/fuzz_basis.c"
 #include "../fuzz/replay.h"
 
-int main(void)
-{
-  return replay("ls tests/fuzz/corpus/basis/*");
-}
+int main(void) { return replay("ls tests/fuzz/corpus/basis/*"); }

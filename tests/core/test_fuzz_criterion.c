@@ -2,7 +2,4 @@
 #include "../fuzz/fuzz_criterion.c"
 #include "../fuzz/replay.h"
 
-int main(void)
-{
-  return replay("ls tests/fuzz/corpus/criterion/*");
-}
+int main(void) { return replay("ls tests/fuzz/corpus/criterion/*"); }

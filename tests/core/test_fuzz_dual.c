@@ -2,7 +2,4 @@
 #include "../fuzz/fuzz_dual.c"
 #include "../fuzz/replay.h"
 
-int main(void)
-{
-  return replay("ls tests/fuzz/corpus/dual/*");
-}
+int main(void) { return replay("ls tests/fuzz/corpus/dual/*"); }

@@ -2,7 +2,4 @@
 #include "../fuzz/fuzz_gram.c"
 #include "../fuzz/replay.h"
 
-int main(void)
-{
-  return replay("ls tests/fuzz/corpus/gram/*");
-}
+int main(void) { return replay("ls tests/fuzz/corpus/gram/*"); }

@@ -1,24 +1,20 @@
 /* gram.c: whole matrices are their tiles, exactly symmetric, on any number of threads. */
+#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const ke_kernel kernels[] = {
-    {KE_LINEAR, 0.0, 0.0, 0.0},     {KE_RBF, 0.3, 0.0, 0.0},      {KE_RBF, 400.0, 0.0, 0.0},
-    {KE_LAPLACE, 0.7, 0.0, 0.0},    {KE_POLYNOMIAL, 0.5, 1.0, 3.0},
-    {KE_SIGMOID, 0.2, -0.1, 0.0},   {KE_SPLINE, 0.0, 0.0, 0.0}};
+static const ke_kernel kernels[] = {{KE_LINEAR, 0.0, 0.0, 0.0},     {KE_RBF, 0.3, 0.0, 0.0},
+                                    {KE_RBF, 400.0, 0.0, 0.0},      {KE_LAPLACE, 0.7, 0.0, 0.0},
+                                    {KE_POLYNOMIAL, 0.5, 1.0, 3.0}, {KE_SIGMOID, 0.2, -0.1, 0.0},
+                                    {KE_SPLINE, 0.0, 0.0, 0.0}};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-static ke_rows random_rows(size_t n, size_t d, uint64_t state)
+static ke_rows random_rows(size_t n, size_t d, uint64_t seed)
 {
-  double *x = malloc((n * d + 1) * sizeof *x);
-  for (size_t i = 0; i < n * d; i++) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    x[i] = (double)(state >> 11) * 0x1p-53 * 2.0 - 1.0;
-  }
+  double *x = draw_many(n * d, seed);
   ke_rows rows = {n, d, NULL, NULL};
   rows.panel = malloc((ke_panel_size(n, d) + 1) * sizeof(double));
   rows.norm = malloc((ke_padded(n) + 1) * sizeof(double));
@@ -85,10 +81,7 @@ static void threads_do_not_change_a_bit(void)
     mu_assert(matrices_are_tiles(&kernels[q], 491, 300, 5, 2));
 }
 
-static void count_checks(void *data)
-{
-  ++*(int *)data;
-}
+static void count_checks(void *data) { ++*(int *)data; }
 
 /* Wide data mean more work a tile, so more looks at the interrupt. */
 static void interrupts_are_looked_for(void)

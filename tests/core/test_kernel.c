@@ -1,8 +1,8 @@
 /* kernel.c: exp, packing, inner products and kernel values against long-hand sums. */
+#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,20 +80,6 @@ static void exp_does_not_depend_on_place_or_length(void)
 
 /* ---- packed rows ------------------------------------------------------------------ */
 
-static double uniform(uint64_t *state)
-{
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(*state >> 11) * 0x1p-53 * 2.0 - 1.0;
-}
-
-static double *random_values(size_t count, uint64_t seed)
-{
-  double *x = malloc((count + 1) * sizeof *x);
-  for (size_t i = 0; i < count; i++)
-    x[i] = uniform(&seed);
-  return x;
-}
-
 static ke_rows lend(size_t n, size_t d)
 {
   ke_rows rows = {n, d, NULL, NULL};
@@ -125,14 +111,13 @@ static void sizes_are_whole_panels(void)
   mu_assert(ke_padded(0) == 0 && ke_padded(1) == 4 && ke_padded(4) == 4 && ke_padded(5) == 8);
   mu_assert(ke_panel_size(5, 3) == 24 && ke_panel_size(5, 0) == 0);
   /* the largest matrices R can hold: beyond 32 bits, within size_t */
-  mu_assert(ke_panel_size(2147483647u, 2147483647u) ==
-            (size_t)2147483648u * (size_t)2147483647u);
+  mu_assert(ke_panel_size(2147483647u, 2147483647u) == (size_t)2147483648u * (size_t)2147483647u);
 }
 
 static void packing_shifts_and_weighs(void)
 {
   enum { N = 6, D = 3, LD = 8 };
-  double *x = random_values(LD * D, 1);
+  double *x = draw_many(LD * D, 1);
   const double shift[D] = {1.0, -2.0, 0.5}, weights[D] = {2.0, 0.0, -3.0};
   ke_rows rows = lend(N, D);
   ke_pack(x, LD, shift, weights, &rows);
@@ -153,7 +138,7 @@ static void gathered_rows_are_the_rows(void)
 {
   enum { N = 11, D = 5, M = 6 };
   const size_t index[M] = {10, 0, 3, 3, 7, 4};
-  double *x = random_values(N * D, 2);
+  double *x = draw_many(N * D, 2);
   ke_rows from = packed(x, N, D), to = lend(M, D);
   ke_gather(&from, index, M, &to);
   for (size_t i = 0; i < ke_padded(M); i++)
@@ -232,7 +217,7 @@ static void tiles_agree_with_long_hand(void)
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
       const size_t d = columns[c], n = rows[r], m = rows[(r + 4) % 9];
-      double *x = random_values(n * d, 10 + r), *z = random_values(m * d, 20 + c);
+      double *x = draw_many(n * d, 10 + r), *z = draw_many(m * d, 20 + c);
       for (size_t i = 0; i < d * (d > 100); i++) { /* keep products of many columns in range */
         for (size_t q = 0; q < n; q++)
           x[q + i * n] /= sqrt((double)d);
@@ -255,7 +240,7 @@ static void inner_products_are_accurate(void)
   const size_t columns[] = {1, 20, 300, 5000};
   for (size_t c = 0; c < 4; c++) {
     const size_t d = columns[c];
-    double *x = random_values(N * d, c), out[N * N];
+    double *x = draw_many(N * d, c), out[N * N];
     ke_rows a = packed(x, N, d);
     ke_inner(&a, 0, N, &a, 0, N, out, N);
     for (size_t i = 0; i < N; i++)
@@ -289,7 +274,7 @@ static void identical_rows_are_at_distance_zero(void)
   const size_t columns[] = {1, 3, 40, 300};
   for (size_t c = 0; c < 4; c++) {
     const size_t d = columns[c];
-    double *x = random_values(N * d, 77 + c), out[N * N];
+    double *x = draw_many(N * d, 77 + c), out[N * N];
     for (size_t k = 0; k < d; k++)
       x[4 + k * N] = x[13 + k * N] = x[29 + k * N] = x[k * N];
     ke_rows a = packed(x, N, d);
@@ -311,7 +296,7 @@ static void identical_rows_are_at_distance_zero(void)
 static void near_duplicates_keep_their_distance(void)
 {
   enum { N = 12, D = 6 };
-  double *x = random_values(N * D, 5);
+  double *x = draw_many(N * D, 5);
   for (size_t i = 1; i < N; i++)
     for (size_t k = 0; k < D; k++)
       x[i + k * N] = x[k * N] + pow(10.0, -(double)i) * (double)(k + 1);
@@ -325,7 +310,7 @@ static void near_duplicates_keep_their_distance(void)
 static void diagonals_are_those_of_tiles(void)
 {
   enum { N = 23, D = 5 };
-  double *x = random_values(N * D, 3), out[N * N], diagonal[N];
+  double *x = draw_many(N * D, 3), out[N * N], diagonal[N];
   ke_rows a = packed(x, N, D);
   for (size_t q = 0; q < KERNELS; q++) {
     ke_tile(&kernels[q], &a, 0, N, &a, 0, N, out, N);

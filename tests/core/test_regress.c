@@ -1,38 +1,27 @@
 /* regress.c: Q R, leverages and leave-one-out errors against refitting by the normal equations. */
+#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double uniform(uint64_t *state)
-{
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(*state >> 11) * 0x1p-53 * 2.0 - 1.0;
-}
-
-static double *numbers(size_t n, uint64_t seed)
-{
-  double *x = malloc((n + 1) * sizeof *x);
-  for (size_t i = 0; i < n; i++)
-    x[i] = uniform(&seed);
-  return x;
-}
 
 typedef struct {
   ke_regression g;
   double *z, *y, *error; /* z and y as they were */
 } problem;
 
-static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, const int *label, double *y)
+static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, const int *label,
+                     double *y)
 {
   const ke_env env = {1, NULL, NULL, NULL, NULL};
   problem p = {{n, L, k, ridge, malloc(n * L * sizeof(double)), malloc(L * sizeof(double)),
-                malloc(n * k * sizeof(double)), malloc(k * sizeof(double)), malloc(L * L * sizeof(double)),
-                malloc(L * k * sizeof(double)), malloc(L * L * sizeof(double)),
-                malloc(L * (L + 1) * sizeof(double))},
-               z, y, malloc(L * sizeof(double))};
+                malloc(n * k * sizeof(double)), malloc(k * sizeof(double)),
+                malloc(L * L * sizeof(double)), malloc(L * k * sizeof(double)),
+                malloc(L * L * sizeof(double)), malloc(L * (L + 1) * sizeof(double))},
+               z,
+               y,
+               malloc(L * sizeof(double))};
   double *work = malloc(KE_LOO_ROWS * (k + 1) * sizeof *work);
   memcpy(p.g.z, z, n * L * sizeof(double));
   memcpy(p.g.y, y, n * k * sizeof(double));
@@ -44,8 +33,8 @@ static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, cons
 
 static void release(problem *p)
 {
-  double *arrays[] = {p->g.z, p->g.mean,  p->g.y,    p->g.y_mean, p->g.r, p->g.c,
-                      p->g.extra, p->g.work, p->z, p->y, p->error};
+  double *arrays[] = {p->g.z,     p->g.mean, p->g.y, p->g.y_mean, p->g.r,  p->g.c,
+                      p->g.extra, p->g.work, p->z,   p->y,        p->error};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     free(arrays[i]);
 }
@@ -152,7 +141,7 @@ static void errors_are_those_of_refitting(void)
 {
   const double ridges[] = {0.0, 1e-3, 5.0};
   for (size_t c = 0; c < 3; c++) {
-    problem p = solve(40, 12, 2, ridges[c], numbers(480, 7), NULL, numbers(80, 8));
+    problem p = solve(40, 12, 2, ridges[c], draw_many(480, 7), NULL, draw_many(80, 8));
     for (size_t l = 1; l <= 12; l++)
       mu_near(p.error[l - 1], refitted_error(&p, l, NULL), 1e-9);
     mu_assert(off_product(&p) < 1e-13);
@@ -166,10 +155,10 @@ static void wrong_classes_are_counted(void)
   double *y = calloc(150, sizeof *y);
   uint64_t state = 3;
   for (size_t i = 0; i < 50; i++) {
-    label[i] = (int)((uniform(&state) + 1.0) * 1.4999);
+    label[i] = (int)((draw(&state) + 1.0) * 1.4999);
     y[i + 50 * (size_t)label[i]] = 1.0;
   }
-  problem p = solve(50, 9, 3, 0.0, numbers(450, 5), label, y);
+  problem p = solve(50, 9, 3, 0.0, draw_many(450, 5), label, y);
   for (size_t l = 1; l <= 9; l++)
     mu_near(p.error[l - 1], refitted_error(&p, l, label), 1e-12);
   release(&p);
@@ -177,7 +166,7 @@ static void wrong_classes_are_counted(void)
 
 static void many_rows_go_through_several_chunks(void)
 {
-  problem p = solve(1300, 3, 1, 0.1, numbers(3900, 11), NULL, numbers(1300, 12));
+  problem p = solve(1300, 3, 1, 0.1, draw_many(3900, 11), NULL, draw_many(1300, 12));
   mu_near(p.error[2], refitted_error(&p, 3, NULL), 1e-10);
   release(&p);
 }
@@ -186,12 +175,12 @@ static void many_rows_go_through_several_chunks(void)
 static void near_dependence_is_resolved(void)
 {
   const size_t n = 200, L = 70;
-  double *z = numbers(n * L, 21), *noise = numbers(n * L, 22);
+  double *z = draw_many(n * L, 21), *noise = draw_many(n * L, 22);
   for (size_t l = 1; l < L; l++)
     for (size_t i = 0; i < n; i++)
       z[i + l * n] = z[i + (l - 1) * n] + 1e-7 * noise[i + l * n];
   free(noise);
-  problem p = solve(n, L, 1, 0.0, z, NULL, numbers(n, 23));
+  problem p = solve(n, L, 1, 0.0, z, NULL, draw_many(n, 23));
   mu_assert(off_orthonormal(&p) < 1e-12);
   mu_assert(off_product(&p) < 1e-13);
   release(&p);
@@ -200,12 +189,12 @@ static void near_dependence_is_resolved(void)
 static void a_dependent_column_changes_nothing(void)
 {
   const size_t n = 30, L = 6;
-  double *z = numbers(n * L, 31);
+  double *z = draw_many(n * L, 31);
   for (size_t i = 0; i < n; i++) {
     z[i + 3 * n] = 2.0 * z[i] - z[i + n];
     z[i + 5 * n] = 4.0; /* the intercept already has it */
   }
-  problem p = solve(n, L, 1, 0.0, z, NULL, numbers(n, 32));
+  problem p = solve(n, L, 1, 0.0, z, NULL, draw_many(n, 32));
   mu_near(p.error[3], p.error[2], 1e-12);
   mu_near(p.error[5], p.error[4], 1e-12);
   mu_assert(p.g.c[3] == 0.0 && p.g.c[5] == 0.0);
@@ -215,7 +204,7 @@ static void a_dependent_column_changes_nothing(void)
 
 static void leverage_one_has_no_error(void)
 {
-  problem p = solve(8, 7, 1, 0.0, numbers(56, 41), NULL, numbers(8, 42));
+  problem p = solve(8, 7, 1, 0.0, draw_many(56, 41), NULL, draw_many(8, 42));
   mu_assert(isnan(p.error[6]));
   mu_assert(!isnan(p.error[3]));
   release(&p);

@@ -1,22 +1,12 @@
 /* spectrum.c: moments, ranges and Gram products against plain loops. */
+#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const ke_env plain = {1, NULL, NULL, NULL, NULL};
-
-static double *numbers(size_t n, uint64_t state)
-{
-  double *x = malloc((n + 1) * sizeof *x);
-  for (size_t i = 0; i < n; i++) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    x[i] = (double)(state >> 11) * 0x1p-53 * 2.0 - 0.5;
-  }
-  return x;
-}
 
 static double mean_of(const double *x, size_t n)
 {
@@ -28,7 +18,7 @@ static double mean_of(const double *x, size_t n)
 
 static void moments(size_t n, size_t L, int centre)
 {
-  double *z = numbers(n * L, n + L), *old = numbers(n * L, n + L);
+  double *z = draw_many(n * L, n + L), *old = draw_many(n * L, n + L);
   double *mean = malloc(L * sizeof *mean), *out = malloc(L * L * sizeof *out);
   ke_centred_crossprod(z, n, L, centre, mean, out, &plain);
   for (size_t s = 0; s < L; s++) {
@@ -59,7 +49,7 @@ static void moments_are_those_of_the_columns(void)
 static void ranges_are_those_of_the_product(void)
 {
   const size_t n = 1100, L = 5, k = 3;
-  double *z = numbers(n * L, 1), *v = numbers(L * k, 2), range[6];
+  double *z = draw_many(n * L, 1), *v = draw_many(L * k, 2), range[6];
   double *work = malloc(KE_EXTREME_ROWS * k * sizeof *work);
   ke_extremes(z, n, L, v, k, range, work, &plain);
   for (size_t j = 0; j < k; j++) {
@@ -81,7 +71,7 @@ static void ranges_are_those_of_the_product(void)
 
 static void product(size_t n, size_t k, int centre)
 {
-  double *K = numbers(n * n, n), *v = numbers(n * k, 5), *old = numbers(n * k, 5);
+  double *K = draw_many(n * n, n), *v = draw_many(n * k, 5), *old = draw_many(n * k, 5);
   double *out = malloc(n * k * sizeof *out), *slow = malloc(n * sizeof *slow);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < i; j++)

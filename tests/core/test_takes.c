@@ -1,3 +1,4 @@
+#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
@@ -10,21 +11,14 @@ static double z[N * D];
 static int label[N];
 static const ke_env env = {1, NULL, NULL, NULL, NULL};
 
-/* A reproducible uniform on (-1, 1). */
-static double draw(void)
-{
-  static unsigned long state = 12345;
-  state = (state * 1103515245UL + 12345UL) % 2147483648UL;
-  return (double)state / 1073741824.0 - 1.0;
-}
-
 /* Rows sorted by class, a few of them repeated in other classes. */
 static void fill(void)
 {
+  uint64_t state = 1;
   for (size_t i = 0; i < N; i++) {
     label[i] = (int)(i * CLASSES / N);
     for (size_t k = 0; k < D; k++)
-      z[i + k * N] = draw() + (k == 2 ? label[i] : 0.0);
+      z[i + k * N] = draw(&state) + (k == 2 ? label[i] : 0.0);
   }
   for (size_t i = 0; i < 5; i++)
     for (size_t k = 0; k < D; k++)
