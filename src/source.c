@@ -49,19 +49,19 @@ static void data_tile(const ke_source *s, size_t i0, size_t m, size_t j0, size_t
 
 ke_source ke_source_data(const ke_kernel *kernel, const ke_rows *rows)
 {
-  ke_source s;
-  memset(&s, 0, sizeof s);
-  s.n = rows->n;
-  s.width = rows->d;
-  s.kernel = *kernel;
-  s.rows = rows;
-  s.parallel = 1;
-  s.cancels = !ke_is_distance(kernel);
-  s.diagonal = data_diagonal;
-  s.gather = data_gather;
-  s.against = data_against;
-  s.between = data_between;
-  s.tile = data_tile;
+  const ke_source s = {
+      .n = rows->n,
+      .width = rows->d,
+      .kernel = *kernel,
+      .rows = rows,
+      .parallel = 1,
+      .cancels = !ke_is_distance(kernel),
+      .diagonal = data_diagonal,
+      .gather = data_gather,
+      .against = data_against,
+      .between = data_between,
+      .tile = data_tile,
+  };
   return s;
 }
 
@@ -73,7 +73,8 @@ static void matrix_diagonal(const ke_source *s, double *out)
     out[i] = s->matrix[i * (s->n + 1)];
 }
 
-static void matrix_against(const ke_source *s, int set, size_t i0, size_t m, double *out, size_t ldo)
+static void matrix_against(const ke_source *s, int set, size_t i0, size_t m, double *out,
+                           size_t ldo)
 {
   for (size_t j = 0; j < s->count[set]; j++)
     memcpy(out + j * ldo, s->matrix + i0 + s->index[set][j] * s->n, m * sizeof(double));
@@ -95,16 +96,16 @@ static void matrix_tile(const ke_source *s, size_t i0, size_t m, size_t j0, size
 
 ke_source ke_source_matrix(const double *matrix, size_t n)
 {
-  ke_source s;
-  memset(&s, 0, sizeof s);
-  s.n = n;
-  s.matrix = matrix;
-  s.parallel = 1;
-  s.diagonal = matrix_diagonal;
-  s.gather = remember;
-  s.against = matrix_against;
-  s.between = matrix_between;
-  s.tile = matrix_tile;
+  const ke_source s = {
+      .n = n,
+      .matrix = matrix,
+      .parallel = 1,
+      .diagonal = matrix_diagonal,
+      .gather = remember,
+      .against = matrix_against,
+      .between = matrix_between,
+      .tile = matrix_tile,
+  };
   return s;
 }
 
@@ -134,14 +135,14 @@ static void callback_tile(const ke_source *s, size_t i0, size_t m, size_t j0, si
 
 ke_source ke_source_callback(size_t n)
 {
-  ke_source s;
-  memset(&s, 0, sizeof s);
-  s.n = n;
-  s.diagonal = callback_diagonal;
-  s.gather = remember;
-  s.against = callback_against;
-  s.between = callback_between;
-  s.tile = callback_tile;
+  const ke_source s = {
+      .n = n,
+      .diagonal = callback_diagonal,
+      .gather = remember,
+      .against = callback_against,
+      .between = callback_between,
+      .tile = callback_tile,
+  };
   return s;
 }
 
@@ -194,20 +195,20 @@ static void centred_tile(const ke_source *s, size_t i0, size_t m, size_t j0, siz
 
 ke_source ke_source_centred(ke_source *inner, const double *shift, double constant)
 {
-  ke_source s;
-  memset(&s, 0, sizeof s);
-  s.n = inner->n;
-  s.width = inner->width;
-  s.inner = inner;
-  s.shift = shift;
-  s.constant = constant;
-  s.parallel = inner->parallel;
-  s.cancels = 1;
-  s.diagonal = centred_diagonal;
-  s.gather = centred_gather;
-  s.against = centred_against;
-  s.between = centred_between;
-  s.tile = centred_tile;
+  const ke_source s = {
+      .n = inner->n,
+      .width = inner->width,
+      .inner = inner,
+      .shift = shift,
+      .constant = constant,
+      .parallel = inner->parallel,
+      .cancels = 1,
+      .diagonal = centred_diagonal,
+      .gather = centred_gather,
+      .against = centred_against,
+      .between = centred_between,
+      .tile = centred_tile,
+  };
   return s;
 }
 
