@@ -6,8 +6,9 @@
  *   F[, new] = (K[, P] - F F_P') L_P^{-T},   L_P the Cholesky factor of the picks' residual block.
  *
  * So nearly all work is matrix products (update.c): n L (2 d + L) flops in all, n L doubles of
- * memory. Every pick is the one that column-by-column pivoting would make. Residuals are floored at zero and a
- * picked row has residual zero, so it is never picked again; the numerical rank ends the path.
+ * memory. Every pick is the one that column-by-column pivoting would make. Residuals are floored at
+ * zero and a picked row has residual zero, so it is never picked again; the numerical rank ends the
+ * path.
  */
 #include "kernelect.h"
 #include "simd.h"
@@ -121,10 +122,7 @@ DEFINE_DISPATCHED(static, subtract_products,
                    double *column),
                   (panel, ld, rows, columns, row, column))
 
-int ke_may_spread(const ke_basis *b)
-{
-  return b->rule->normalised && b->source->inner;
-}
+int ke_may_spread(const ke_basis *b) { return b->rule->normalised && b->source->inner; }
 
 /* Raise the floor for the next picks by what is known of this one: the candidates' multiples. */
 static void raise_floor(ke_basis *b, size_t c, const double *column)
@@ -186,8 +184,7 @@ static ke_stop judge(const ke_basis *b, const ke_pick *pick, size_t size)
     return KE_STOP_RANK;
   if (b->rule->enough(b, pick))
     return KE_STOP_TOL;
-  if (b->rule->has_threshold &&
-      sqrt(pick->best) / sqrt(b->path[0].pivot) < b->threshold[size])
+  if (b->rule->has_threshold && sqrt(pick->best) / sqrt(b->path[0].pivot) < b->threshold[size])
     return KE_STOP_THRESHOLD;
   return size == b->limit ? KE_STOP_SIZE : KE_GOES_ON;
 }

@@ -15,16 +15,16 @@
 
 /* C (m x n) = alpha op(A) op(B) + beta C */
 static inline void ke_gemm(char ta, char tb, size_t m, size_t n, size_t k, double alpha,
-                           const double *a, size_t lda, const double *b, size_t ldb,
-                           double beta, double *c, size_t ldc)
+                           const double *a, size_t lda, const double *b, size_t ldb, double beta,
+                           double *c, size_t ldc)
 {
   int im = (int)m, in = (int)n, ik = (int)k, ia = (int)lda, ib = (int)ldb, ic = (int)ldc;
   F77_CALL(dgemm)(&ta, &tb, &im, &in, &ik, &alpha, a, &ia, b, &ib, &beta, c, &ic FCONE FCONE);
 }
 
 /* y = alpha op(A) x + beta y, A m x n */
-static inline void ke_gemv(char ta, size_t m, size_t n, double alpha, const double *a,
-                           size_t lda, const double *x, size_t incx, double beta, double *y)
+static inline void ke_gemv(char ta, size_t m, size_t n, double alpha, const double *a, size_t lda,
+                           const double *x, size_t incx, double beta, double *y)
 {
   int im = (int)m, in = (int)n, ia = (int)lda, ix = (int)incx, iy = 1;
   F77_CALL(dgemv)(&ta, &im, &in, &alpha, a, &ia, x, &ix, &beta, y, &iy FCONE);

@@ -413,14 +413,9 @@ ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value,
   finish_family(c, 0);
   finish_family(c, 1);
   switch (c->type) {
-  case KE_ALIGNMENT:
-    *value = finish_alignment(c, gradient);
-    break;
-  case KE_SEPARABILITY:
-    *value = finish_separability(c, gradient);
-    break;
-  default:
-    *value = finish_product(c, gradient);
+  case KE_ALIGNMENT: *value = finish_alignment(c, gradient); break;
+  case KE_SEPARABILITY: *value = finish_separability(c, gradient); break;
+  default: *value = finish_product(c, gradient);
   }
   return isfinite(*value) ? KE_OK : KE_NOT_FINITE;
 }

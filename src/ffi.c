@@ -11,15 +11,9 @@
 #include <unistd.h>
 #endif
 
-void ffi_fail(const char *what)
-{
-  Rf_error("internal error: %s", what);
-}
+void ffi_fail(const char *what) { Rf_error("internal error: %s", what); }
 
-void *ffi_lend(size_t count, size_t size)
-{
-  return R_alloc(count > 0 ? count : 1, (int)size);
-}
+void *ffi_lend(size_t count, size_t size) { return R_alloc(count > 0 ? count : 1, (int)size); }
 
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what)
 {

@@ -66,8 +66,8 @@ SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SE
 
 SEXP ffi_criterion(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP weights,
                    SEXP threads);
-SEXP ffi_maximise(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP start,
-                  SEXP control, SEXP threads);
+SEXP ffi_maximise(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP start, SEXP control,
+                  SEXP threads);
 SEXP ffi_maximise_function(SEXP function, SEXP environment, SEXP start, SEXP control);
 SEXP ffi_subset_pairs(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP threads);
 SEXP ffi_subset_extend(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen, SEXP threads);

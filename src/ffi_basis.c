@@ -18,15 +18,9 @@ static double number(SEXP list, const char *name)
   return Rf_asReal(value);
 }
 
-static double *doubles(size_t n)
-{
-  return (double *)ffi_lend(n, sizeof(double));
-}
+static double *doubles(size_t n) { return (double *)ffi_lend(n, sizeof(double)); }
 
-static size_t *sizes(size_t n)
-{
-  return (size_t *)ffi_lend(n, sizeof(size_t));
-}
+static size_t *sizes(size_t n) { return (size_t *)ffi_lend(n, sizeof(size_t)); }
 
 /* ---- sources --------------------------------------------------------------------------- */
 
@@ -155,10 +149,7 @@ static void lend_rows(ke_basis *b)
   b->chosen = sizes(KE_BLOCK);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-  return a < b ? a : b;
-}
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Columns to start with: all that may come, but not more than a quarter gigabyte unasked. */
 static size_t first_capacity(const ke_basis *b, SEXP rule)
@@ -172,7 +163,9 @@ static size_t candidates_for(size_t n, SEXP rule)
 {
   const double asked = number(rule, "candidates");
   const size_t least = (ke_method)number(rule, "method") == KE_RANDOM ? KE_PROPOSALS : 1;
-  const size_t most = asked >= (double)least ? (size_t)asked : asked > 0 ? least : KE_CANDIDATES_MAX;
+  const size_t most = asked >= (double)least ? (size_t)asked
+                      : asked > 0            ? least
+                                             : KE_CANDIDATES_MAX;
   return smaller(smaller(n, KE_CANDIDATES_MAX), most);
 }
 
@@ -271,8 +264,8 @@ static SEXP shift_to_r(const ke_basis *b)
 
 static SEXP result(const ke_basis *b, SEXP factor, const size_t *centre, size_t neighbours)
 {
-  const char *names[] = {"index", "path", "cholesky", "factor", "stop",
-                         "updates", "lowest", "center", "shift", ""};
+  const char *names[] = {"index",   "path",   "cholesky", "factor", "stop",
+                         "updates", "lowest", "center",   "shift",  ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, row_numbers(b->index, b->size));
   SET_VECTOR_ELT(out, 1, path_to_r(b));
@@ -319,9 +312,9 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
   const ke_status status = run(&b, rule, &env, box);
   if (random)
     PutRNGstate();
-  SEXP out = status != KE_OK
-                 ? Rf_ScalarInteger(status)
-                 : result(&b, Rf_asLogical(keep) ? VECTOR_ELT(box, 0) : R_NilValue, centre, neighbours);
+  SEXP out = status != KE_OK ? Rf_ScalarInteger(status)
+                             : result(&b, Rf_asLogical(keep) ? VECTOR_ELT(box, 0) : R_NilValue,
+                                      centre, neighbours);
   UNPROTECT(1);
   return out;
 }

@@ -60,8 +60,9 @@ static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, k
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, solution);
   SET_VECTOR_ELT(out, 1, gradient);
-  const double numbers[] = {r->value,     r->gap, r->scale, r->violation,
-                            r->intercept, (double)r->iterations, (double)r->faces};
+  const double numbers[] = {r->value,        r->gap,       r->scale,
+                            r->violation,    r->intercept, (double)r->iterations,
+                            (double)r->faces};
   for (int i = 0; i < 7; i++)
     SET_VECTOR_ELT(out, 2 + i, Rf_ScalarReal(numbers[i]));
   SET_VECTOR_ELT(out, 9, Rf_ScalarInteger((int)status));

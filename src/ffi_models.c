@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-static double *lend(size_t n)
-{
-  return (double *)ffi_lend(n, sizeof(double));
-}
+static double *lend(size_t n) { return (double *)ffi_lend(n, sizeof(double)); }
 
 static SEXP matrix_of(size_t rows, size_t columns)
 {
@@ -32,7 +29,8 @@ SEXP ffi_centred_crossprod(SEXP z, SEXP centre)
 SEXP ffi_extremes(SEXP z, SEXP v)
 {
   size_t n, L, rows, k;
-  const double *left = ffi_matrix(z, &n, &L, "coordinates"), *right = ffi_matrix(v, &rows, &k, "vectors");
+  const double *left = ffi_matrix(z, &n, &L, "coordinates"),
+               *right = ffi_matrix(v, &rows, &k, "vectors");
   ffi_assert(rows == L, "dimensions");
   const ke_env env = ffi_env(Rf_ScalarInteger(1));
   SEXP out = PROTECT(matrix_of(k, 2));

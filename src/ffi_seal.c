@@ -65,7 +65,8 @@ static double language_print(SEXP x)
   double total = 0.0;
   R_xlen_t i = 0;
   for (; x != R_NilValue; x = CDR(x), i++)
-    total += place(i) * (value_print(CAR(x)) + (TAG(x) == R_NilValue ? 0.0 : text_print(PRINTNAME(TAG(x)))));
+    total += place(i) *
+             (value_print(CAR(x)) + (TAG(x) == R_NilValue ? 0.0 : text_print(PRINTNAME(TAG(x)))));
   return total;
 }
 
@@ -93,8 +94,8 @@ static double body_print(SEXP x)
 
 static double value_print(SEXP x)
 {
-  SEXP known[] = {R_NamesSymbol, R_DimSymbol, R_DimNamesSymbol, R_ClassSymbol, R_LevelsSymbol,
-                  R_RowNamesSymbol, Rf_install("predvars")};
+  SEXP known[] = {R_NamesSymbol,  R_DimSymbol,      R_DimNamesSymbol,      R_ClassSymbol,
+                  R_LevelsSymbol, R_RowNamesSymbol, Rf_install("predvars")};
   double total = 0.1 * TYPEOF(x) + log1p((double)Rf_xlength(x)) + body_print(x);
   for (int i = 0; i < 7; i++) {
     SEXP attribute = PROTECT(TYPEOF(x) == SYMSXP ? R_NilValue : Rf_getAttrib(x, known[i]));

@@ -51,8 +51,8 @@ SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP threads, SEXP verbo
   ke_ensemble e = lend_ensemble(&v);
   e.how = (ke_selection)Rf_asInteger(how);
   size_t given = v.d;
-  e.order = e.how == KE_GIVEN ? ffi_index(order, v.d, &given)
-                              : (size_t *)R_alloc(v.d, sizeof(size_t));
+  e.order =
+      e.how == KE_GIVEN ? ffi_index(order, v.d, &given) : (size_t *)R_alloc(v.d, sizeof(size_t));
   ffi_assert(given == v.d, "order");
   const char *names[] = {"order", "error", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));

@@ -9,15 +9,9 @@
 #define TILE 96
 #define MIRROR 8
 
-static size_t tiles(size_t n)
-{
-  return (n + TILE - 1) / TILE;
-}
+static size_t tiles(size_t n) { return (n + TILE - 1) / TILE; }
 
-static size_t extent(size_t n, size_t start)
-{
-  return n - start < TILE ? n - start : TILE;
-}
+static size_t extent(size_t n, size_t start) { return n - start < TILE ? n - start : TILE; }
 
 /* Tiles between two looks at an interrupt: some tens of milliseconds of work. */
 static size_t batch(const ke_kernel *kernel, size_t d, const ke_env *env)
@@ -27,10 +21,7 @@ static size_t batch(const ke_kernel *kernel, size_t d, const ke_env *env)
   return count > (size_t)env->threads ? count : (size_t)env->threads;
 }
 
-static size_t lesser(size_t a, size_t b)
-{
-  return a < b ? a : b;
-}
+static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
 void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, double *out,
                    const ke_env *env)

@@ -3,6 +3,8 @@
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
+/* A table, an entry a line. */
+/* clang-format off */
 #define ENTRY(name, count) {#name, (DL_FUNC)&name, count}
 
 static const R_CallMethodDef entries[] = {
@@ -34,6 +36,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_weighted_columns, 3),
     ENTRY(ffi_zeros, 2),
     {NULL, NULL, 0}};
+/* clang-format on */
 
 attribute_visible void R_init_kernelect(DllInfo *dll)
 {

@@ -22,15 +22,9 @@
 #define KC 256
 #define STRIP 3
 
-size_t ke_padded(size_t n)
-{
-  return (n + KE_PANEL - 1) / KE_PANEL * KE_PANEL;
-}
+size_t ke_padded(size_t n) { return (n + KE_PANEL - 1) / KE_PANEL * KE_PANEL; }
 
-size_t ke_panel_size(size_t n, size_t d)
-{
-  return ke_padded(n) * d;
-}
+size_t ke_panel_size(size_t n, size_t d) { return ke_padded(n) * d; }
 
 int ke_is_distance(const ke_kernel *kernel)
 {
@@ -199,8 +193,7 @@ void ke_panels(const double *x, size_t ldx, const double *shift, const double *w
   }
 }
 
-void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights,
-             ke_rows *rows)
+void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights, ke_rows *rows)
 {
   ke_panels(x, ldx, shift, weights, rows);
   fill_norms(rows);
@@ -441,8 +434,7 @@ static void finish_spline(const ke_column *c)
   const double *z = c->b->panel + c->j / KE_PANEL * KE_PANEL * d + c->j % KE_PANEL;
   for (size_t i = 0; i < c->m; i++) {
     const size_t row = c->i0 + i;
-    c->g[i] =
-        spline_value(c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL, z, d);
+    c->g[i] = spline_value(c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL, z, d);
   }
 }
 

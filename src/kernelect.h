@@ -153,9 +153,10 @@ struct ke_source {
   void (*against)(const ke_source *s, int set, size_t i0, size_t m, double *out, size_t ldo);
   /* members of set `rows` by members of set `cols` */
   void (*between)(const ke_source *s, int rows, int cols, double *out, size_t ldo);
-  void (*tile)(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out, size_t ldo);
-  int parallel;                /* may be called from several threads at once */
-  int cancels; /* entries near zero are differences of larger numbers: zero is not exact */
+  void (*tile)(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out,
+               size_t ldo);
+  int parallel; /* may be called from several threads at once */
+  int cancels;  /* entries near zero are differences of larger numbers: zero is not exact */
   const size_t *index[KE_SETS]; /* members of the sets */
   size_t count[KE_SETS];
   /* from data */
@@ -165,7 +166,8 @@ struct ke_source {
   /* from a given matrix, n x n */
   const double *matrix;
   /* from elsewhere: a callback for K[i, j] with row numbers i, j (0-based) */
-  void (*block)(void *data, const size_t *i, size_t m, const size_t *j, size_t k, double *out, size_t ldo);
+  void (*block)(void *data, const size_t *i, size_t m, const size_t *j, size_t k, double *out,
+                size_t ldo);
   void *data;
   const double *given_diagonal;
   size_t *row_numbers; /* 0 .. n-1 */
@@ -199,27 +201,27 @@ double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *s
 
 /* ---- the basis engine (basis.c, update.c, rules.c) --------------------------------------- */
 
-#define KE_TIE 1e-10       /* keys within this of the best are equal: lowest row wins */
-#define KE_SLACK 16        /* and so are those within the rounding of this many units */
-#define KE_MAGNIFIED 8     /* units of rounding, magnified, below which a residual is noise */
-#define KE_NEGATIVE 1e-8   /* below minus this share of the largest diagonal: indefinite */
-#define KE_BLOCK 128       /* most picks between two updates of all rows */
+#define KE_TIE 1e-10     /* keys within this of the best are equal: lowest row wins */
+#define KE_SLACK 16      /* and so are those within the rounding of this many units */
+#define KE_MAGNIFIED 8   /* units of rounding, magnified, below which a residual is noise */
+#define KE_NEGATIVE 1e-8 /* below minus this share of the largest diagonal: indefinite */
+#define KE_BLOCK 128     /* most picks between two updates of all rows */
 #define KE_CANDIDATES_MAX 256
-#define KE_PROPOSALS 64    /* rows that random pivoting draws at a time */
-#define KE_CHUNK 4800      /* rows brought up to date at a time, a multiple of KE_TILE */
+#define KE_PROPOSALS 64 /* rows that random pivoting draws at a time */
+#define KE_CHUNK 4800   /* rows brought up to date at a time, a multiple of KE_TILE */
 
 typedef enum { KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM } ke_method;
 typedef enum { KE_GOES_ON, KE_STOP_RANK, KE_STOP_TOL, KE_STOP_THRESHOLD, KE_STOP_SIZE } ke_stop;
 
 /* What is known of all rows after a pick. */
 typedef struct {
-  double pivot;   /* residual of the picked row before the pick */
-  double trace;   /* sum of residuals */
-  double scaled;  /* sum of residual / diagonal over the rows that count */
-  double norm;    /* sum of square roots of residuals */
-  double best;    /* largest residual left (normalised rule: residual / diagonal) */
-  double spread;  /* largest multiple, squared, of the pick in another row (centred, normalised) */
-  double lowest;  /* lowest residual before it was floored at zero */
+  double pivot;  /* residual of the picked row before the pick */
+  double trace;  /* sum of residuals */
+  double scaled; /* sum of residual / diagonal over the rows that count */
+  double norm;   /* sum of square roots of residuals */
+  double best;   /* largest residual left (normalised rule: residual / diagonal) */
+  double spread; /* largest multiple, squared, of the pick in another row (centred, normalised) */
+  double lowest; /* lowest residual before it was floored at zero */
 } ke_pick;
 
 typedef struct ke_basis ke_basis;
@@ -284,7 +286,8 @@ void ke_update(ke_basis *b, const ke_env *env);
 /* Rows of a chunk between two looks at an interrupt, for so many columns; and the kernel values
  * of rows i0 .. i0 + m against the set KE_PICKS, which threads share. */
 size_t ke_chunk_rows(const ke_basis *b, size_t columns);
-void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo, const ke_env *env);
+void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo,
+                const ke_env *env);
 
 /* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness.
  * work: n + max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */
@@ -318,8 +321,8 @@ typedef struct {
   double tol;
   size_t max_iter;
   size_t columns, face;
-  double *doubles;  /* ke_dual_doubles() */
-  size_t *indices;  /* ke_dual_indices() */
+  double *doubles; /* ke_dual_doubles() */
+  size_t *indices; /* ke_dual_indices() */
 } ke_dual_control;
 
 typedef struct {
@@ -353,7 +356,7 @@ typedef enum { KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY } ke_criterion_type;
 
 typedef struct {
   ke_criterion_type type;
-  ke_kernel kernel;     /* not spline */
+  ke_kernel kernel; /* not spline */
   size_t n, d, classes, block;
   const double *x;      /* n x d, not weighted; small offsets make exact gradients */
   const int *label;     /* n, from 0 */
@@ -374,8 +377,8 @@ void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env);
 
 /* Criterion of k(w o x, w o z) and its gradient (length d) by v = w^2, for weights w (length
  * d). KE_NOT_FINITE when the value is not a number. */
-ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value,
-                                double *gradient, const ke_env *env);
+ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value, double *gradient,
+                                const ke_env *env);
 
 /* ---- maximisation over scale factors (ascent.c) ----------------------------------- */
 
@@ -389,7 +392,7 @@ typedef struct {
 /* In: limits. Out: where the search ended, and its path from the start (element 0) on. */
 typedef struct {
   size_t max_iter;
-  double tol;       /* stop at a relative change of the value below this */
+  double tol; /* stop at a relative change of the value below this */
   double value;
   double *gradient; /* d, by v */
   double *values;   /* max_iter + 1 */
@@ -463,14 +466,14 @@ void ke_gram_product(const double *K, size_t n, double *v, size_t k, int centre,
 typedef struct {
   size_t n, L, k;
   double ridge;
-  double *z;        /* n x L: in coordinates, out Q */
-  double *mean;     /* out, L: column means of z */
-  double *y;        /* n x k: in responses, out less their means */
-  double *y_mean;   /* out, k */
-  double *r;        /* out, L x L upper triangular: [z - mean; sqrt(ridge) I] = [Q; *] R */
-  double *c;        /* out, L x k: Q'y; coefficients of size l are R[l, l]^{-1} c[l, ] */
-  double *extra;    /* work, L x L: the rows * */
-  double *work;     /* work, L x (L + 1) */
+  double *z;      /* n x L: in coordinates, out Q */
+  double *mean;   /* out, L: column means of z */
+  double *y;      /* n x k: in responses, out less their means */
+  double *y_mean; /* out, k */
+  double *r;      /* out, L x L upper triangular: [z - mean; sqrt(ridge) I] = [Q; *] R */
+  double *c;      /* out, L x k: Q'y; coefficients of size l are R[l, l]^{-1} c[l, ] */
+  double *extra;  /* work, L x L: the rows * */
+  double *work;   /* work, L x (L + 1) */
 } ke_regression;
 
 void ke_regress(ke_regression *g, const ke_env *env);
@@ -503,10 +506,10 @@ typedef struct {
   const ke_votes *votes;
   ke_selection how;
   /* lent */
-  int *count;            /* n x classes: votes of the ensemble */
+  int *count;             /* n x classes: votes of the ensemble */
   uint64_t *half, *whole; /* classes x words each */
-  double *weight;        /* n, for KE_PRINTED only */
-  unsigned char *used;   /* d */
+  double *weight;         /* n, for KE_PRINTED only */
+  unsigned char *used;    /* d */
   /* results: the direction added in each of d rounds (KE_GIVEN: an input), and the error
    * of the ensemble after it */
   size_t *order; /* d */
@@ -534,12 +537,12 @@ void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env);
 /* Nearest-neighbour classification in the first 1, 2, ..., d coordinates. */
 typedef struct {
   size_t m, n, d;
-  const double *queries;   /* m x d */
-  const int *query_label;  /* m */
-  const double *rows;      /* n x d, sorted by class */
-  const size_t *start;     /* classes + 1: first row of each class, and n */
-  const size_t *number;    /* n: row numbers before sorting, by which ties are broken */
-  int self;                /* query i is (sorted) row i */
+  const double *queries;  /* m x d */
+  const int *query_label; /* m */
+  const double *rows;     /* n x d, sorted by class */
+  const size_t *start;    /* classes + 1: first row of each class, and n */
+  const size_t *number;   /* n: row numbers before sorting, by which ties are broken */
+  int self;               /* query i is (sorted) row i */
 } ke_nested;
 
 /* errors[t]: misclassified queries with t + 1 coordinates. distance: KE_QUERIES x n lent. */

@@ -28,10 +28,7 @@ static double key(const ke_basis *b, size_t row, double residual, double explain
 }
 
 /* Keys from here up tie with the best. Never down to 0: that is a row out of the game. */
-static double tie_with(const ke_basis *b, double best)
-{
-  return best * (1.0 - KE_TIE) - b->slack;
-}
+static double tie_with(const ke_basis *b, double best) { return best * (1.0 - KE_TIE) - b->slack; }
 
 static double row_key(const ke_basis *b, size_t i)
 {

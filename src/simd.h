@@ -23,18 +23,18 @@ typedef uint64_t u4 __attribute__((vector_size(32)));
 
 /* Defines `name` from the always-inlined `name##_body`, dispatched. */
 #if DISPATCH
-#define DEFINE_DISPATCHED(scope, name, params, args)                                          \
-  FAST_TARGET static void name##_fast params { name##_body args; }                            \
-  static void name##_base params { name##_body args; }                                        \
-  scope void name params                                                                      \
-  {                                                                                           \
-    if (HAS_FAST())                                                                           \
-      name##_fast args;                                                                       \
-    else                                                                                      \
-      name##_base args;                                                                       \
+#define DEFINE_DISPATCHED(scope, name, params, args)                                               \
+  FAST_TARGET static void name##_fast params { name##_body args; }                                 \
+  static void name##_base params { name##_body args; }                                             \
+  scope void name params                                                                           \
+  {                                                                                                \
+    if (HAS_FAST())                                                                                \
+      name##_fast args;                                                                            \
+    else                                                                                           \
+      name##_base args;                                                                            \
   }
 #else
-#define DEFINE_DISPATCHED(scope, name, params, args)                                          \
+#define DEFINE_DISPATCHED(scope, name, params, args)                                               \
   scope void name params { name##_body args; }
 #endif
 

@@ -26,10 +26,7 @@
 
 #define LANES 4 /* words taken at a time */
 
-size_t ke_words(size_t n)
-{
-  return (n + 64 * LANES - 1) / (64 * LANES) * LANES;
-}
+size_t ke_words(size_t n) { return (n + 64 * LANES - 1) / (64 * LANES) * LANES; }
 
 static uint64_t *votes_of(const ke_votes *v, size_t direction, size_t class)
 {
@@ -91,10 +88,7 @@ void ke_weak_votes(const double *z, ke_votes *v, double *work, const ke_env *env
 /* ---- forward selection -------------------------------------------------------------- */
 
 /* 2 for an error, 1 for a tie with the true class. */
-static int loss(int own, int others)
-{
-  return (own < others) + (own <= others);
-}
+static int loss(int own, int others) { return (own < others) + (own <= others); }
 
 /* Most votes that a class other than the true one has. */
 static int rival(const ke_ensemble *e, size_t j)
@@ -167,8 +161,8 @@ INLINE void add_loss_body(const uint64_t *votes, const uint64_t *half, const uin
 }
 
 DEFINE_DISPATCHED(static, add_loss,
-                  (const uint64_t *votes, const uint64_t *half, const uint64_t *whole,
-                   size_t words, size_t *total),
+                  (const uint64_t *votes, const uint64_t *half, const uint64_t *whole, size_t words,
+                   size_t *total),
                   (votes, half, whole, words, total))
 
 /* Share of rows that err once `direction` has voted too. */
@@ -177,8 +171,8 @@ static double plain_error(const ke_ensemble *e, size_t direction)
   const ke_votes *v = e->votes;
   size_t lost = 0;
   for (size_t k = 0; k < v->classes; k++)
-    add_loss(votes_of(v, direction, k), e->half + k * v->words, e->whole + k * v->words,
-             v->words, &lost);
+    add_loss(votes_of(v, direction, k), e->half + k * v->words, e->whole + k * v->words, v->words,
+             &lost);
   return (double)lost / (2.0 * (double)v->n);
 }
 
@@ -320,10 +314,7 @@ static void scan(ke_nearest *p, size_t i, size_t j0, size_t k, const double *g, 
   }
 }
 
-static size_t least(size_t a, size_t b)
-{
-  return a < b ? a : b;
-}
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
 {

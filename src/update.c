@@ -90,7 +90,7 @@ static void collect_picks(const ke_basis *b, const round_rows *r)
  * solve, and their copy in the packed tile. */
 typedef struct {
   size_t m, ld;
-  double *column;                /* ld apart */
+  double *column;                                         /* ld apart */
   double l10, l20, l21, l30, l31, l32, inverse[KE_PANEL]; /* of L_P, and its diagonal inverted */
   double *panel;
   size_t stride; /* between panels */
@@ -112,10 +112,13 @@ INLINE void solve_body(const solving *s, size_t columns)
     const size_t live = s->m - i < KE_PANEL ? s->m - i : KE_PANEL;
     v4 x[KE_PANEL] = {{0}};
     if (live == KE_PANEL && columns == KE_PANEL) {
-      x[0] = LOAD(at), x[1] = LOAD(at + s->ld), x[2] = LOAD(at + 2 * s->ld), x[3] = LOAD(at + 3 * s->ld);
+      x[0] = LOAD(at), x[1] = LOAD(at + s->ld), x[2] = LOAD(at + 2 * s->ld),
+      x[3] = LOAD(at + 3 * s->ld);
       solve_four(s, x);
-      STORE(at, x[0]), STORE(at + s->ld, x[1]), STORE(at + 2 * s->ld, x[2]), STORE(at + 3 * s->ld, x[3]);
-      STORE(packed, x[0]), STORE(packed + 4, x[1]), STORE(packed + 8, x[2]), STORE(packed + 12, x[3]);
+      STORE(at, x[0]), STORE(at + s->ld, x[1]), STORE(at + 2 * s->ld, x[2]),
+          STORE(at + 3 * s->ld, x[3]);
+      STORE(packed, x[0]), STORE(packed + 4, x[1]), STORE(packed + 8, x[2]),
+          STORE(packed + 12, x[3]);
     } else {
       for (size_t c = 0; c < columns; c++)
         memcpy(&x[c], at + c * s->ld, live * sizeof(double));
@@ -142,10 +145,18 @@ static void solve_tile(const ke_basis *b, const round_rows *r, const ke_rows *ma
     const ke_rows picks = {columns, b->picks, r->fresh.panel + j * b->picks, NULL};
     if (j > 0)
       ke_add_product(made, &picks, j, fresh + j * b->n, b->n);
-    solving s = {made->n, b->n, fresh + j * b->n,
-                 bordered(b, j + 1, j), bordered(b, j + 2, j), bordered(b, j + 2, j + 1),
-                 bordered(b, j + 3, j), bordered(b, j + 3, j + 1), bordered(b, j + 3, j + 2),
-                 {0}, made->panel + j * KE_PANEL, KE_PANEL * b->picks};
+    solving s = {made->n,
+                 b->n,
+                 fresh + j * b->n,
+                 bordered(b, j + 1, j),
+                 bordered(b, j + 2, j),
+                 bordered(b, j + 2, j + 1),
+                 bordered(b, j + 3, j),
+                 bordered(b, j + 3, j + 1),
+                 bordered(b, j + 3, j + 2),
+                 {0},
+                 made->panel + j * KE_PANEL,
+                 KE_PANEL * b->picks};
     for (size_t c = 0; c < KE_PANEL; c++)
       s.inverse[c] = 1.0 / bordered(b, j + c, j + c);
     solve(&s, columns);
@@ -160,10 +171,7 @@ typedef struct {
   ke_pick *totals;
 } step;
 
-INLINE double sum_v4(const v4 *x)
-{
-  return ((*x)[0] + (*x)[1]) + ((*x)[2] + (*x)[3]);
-}
+INLINE double sum_v4(const v4 *x) { return ((*x)[0] + (*x)[1]) + ((*x)[2] + (*x)[3]); }
 
 static void lower_rest(const step *s, size_t i)
 {
@@ -269,8 +277,8 @@ static void lower_by_column(const ke_basis *b, size_t l, size_t i0, size_t m, ke
   if (b->explained)
     add_squares(column, m, b->explained + i0);
   if (ke_may_spread(b))
-    totals->spread = largest_share(column, b->weight + i0, m) /
-                     (b->path[b->size + l].pivot * b->weight[row]);
+    totals->spread =
+        largest_share(column, b->weight + i0, m) / (b->path[b->size + l].pivot * b->weight[row]);
 }
 
 static void update_tile(const ke_basis *b, const round_rows *r, size_t i0, size_t m,
@@ -304,8 +312,8 @@ static void update_chunk(ke_basis *b, const round_rows *r, size_t i0, size_t m, 
 {
   const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(env->threads)                            \
-    if (env->threads > 1 && b->source->parallel)
+#pragma omp parallel for schedule(dynamic)                                                         \
+    num_threads(env->threads) if (env->threads > 1 && b->source->parallel)
 #endif
   for (size_t q = 0; q < tiles; q++) {
     const size_t i = q * KE_TILE, rows = smaller(KE_TILE, m - i);
@@ -331,8 +339,8 @@ void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo
 {
   const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(env->threads)                            \
-    if (env->threads > 1 && s->parallel)
+#pragma omp parallel for schedule(dynamic)                                                         \
+    num_threads(env->threads) if (env->threads > 1 && s->parallel)
 #endif
   for (size_t t = 0; t < tiles; t++) {
     const size_t i = t * KE_TILE;

@@ -40,10 +40,7 @@ static inline double fuzz_double(fuzz_bytes *f, int hostile)
   return ((double)b - 124.0) / 16.0;
 }
 
-static inline double *fuzz_doubles(size_t n)
-{
-  return (double *)calloc(n ? n : 1, sizeof(double));
-}
+static inline double *fuzz_doubles(size_t n) { return (double *)calloc(n ? n : 1, sizeof(double)); }
 
 static inline double *fuzz_fill(fuzz_bytes *f, size_t n, int hostile)
 {
@@ -53,10 +50,7 @@ static inline double *fuzz_fill(fuzz_bytes *f, size_t n, int hostile)
   return out;
 }
 
-static inline size_t *fuzz_indices(size_t n)
-{
-  return (size_t *)calloc(n ? n : 1, sizeof(size_t));
-}
+static inline size_t *fuzz_indices(size_t n) { return (size_t *)calloc(n ? n : 1, sizeof(size_t)); }
 
 static inline ke_rows fuzz_lend(size_t n, size_t d)
 {
@@ -87,12 +81,12 @@ static inline double fuzz_uniform(void *data)
 }
 
 /* A broken promise ends the run as a crash does. */
-#define fuzz_promise(holds)                                                              \
-  do {                                                                                   \
-    if (!(holds)) {                                                                      \
-      fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #holds);                \
-      abort();                                                                           \
-    }                                                                                    \
+#define fuzz_promise(holds)                                                                        \
+  do {                                                                                             \
+    if (!(holds)) {                                                                                \
+      fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #holds);                          \
+      abort();                                                                                     \
+    }                                                                                              \
   } while (0)
 
 #endif

@@ -21,8 +21,10 @@ static void search(ke_criterion *c, fuzz_bytes *f, const ke_env *env)
   double *w = fuzz_doubles(c->d), *work = fuzz_doubles(ke_search_work(c->d));
   for (size_t k = 0; k < c->d; k++)
     w[k] = (double)fuzz_byte(f) / 64.0;
-  s.gradient = fuzz_doubles(c->d), s.values = fuzz_doubles(s.max_iter + 1), s.steps = fuzz_doubles(s.max_iter + 1);
-  const ke_status status = fuzz_byte(f) % 2 ? ke_lbfgs(&objective, &s, w, work) : ke_ascend(&objective, &s, w, work);
+  s.gradient = fuzz_doubles(c->d), s.values = fuzz_doubles(s.max_iter + 1),
+  s.steps = fuzz_doubles(s.max_iter + 1);
+  const ke_status status =
+      fuzz_byte(f) % 2 ? ke_lbfgs(&objective, &s, w, work) : ke_ascend(&objective, &s, w, work);
   if (status != KE_NOT_FINITE) {
     fuzz_promise(s.iterations <= s.max_iter);
     fuzz_promise(isfinite(s.value));

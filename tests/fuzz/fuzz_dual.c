@@ -56,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   p.total = fuzz_byte(&f) % 4 ? 0.0 : fuzz_double(&f, 0);
   ke_dual_control c;
   memset(&c, 0, sizeof c);
-  c.tol = 1e-6, c.max_iter = 2000, c.columns = held ? 0 : fuzz_size(&f, 2, n), c.face = fuzz_size(&f, 0, n);
+  c.tol = 1e-6, c.max_iter = 2000, c.columns = held ? 0 : fuzz_size(&f, 2, n),
+  c.face = fuzz_size(&f, 0, n);
   c.doubles = fuzz_doubles(ke_dual_doubles(n, c.columns, c.face));
   c.indices = fuzz_indices(ke_dual_indices(n, c.columns));
   ke_dual_result result;

@@ -2,15 +2,9 @@
  * tile, for rows that the glue lets pass (finite, no overflow); no harm done by any other. */
 #include "fuzz.h"
 
-static int same(double a, double b)
-{
-  return a == b || (isnan(a) && isnan(b));
-}
+static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-static int sound(const ke_rows *rows, size_t i)
-{
-  return isfinite(4.0 * rows->norm[i]);
-}
+static int sound(const ke_rows *rows, size_t i) { return isfinite(4.0 * rows->norm[i]); }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,13 +31,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
       fuzz_promise(!sound(&a, i) || !sound(&a, j) || same(K[i + j * n], K[j + i * n]));
   }
   /* any tile repeats the entries */
-  const size_t i0 = fuzz_size(&f, 0, (n - 1) / KE_PANEL) * KE_PANEL, rows = fuzz_size(&f, 1, n - i0);
-  const size_t j0 = fuzz_size(&f, 0, (m - 1) / KE_PANEL) * KE_PANEL, cols = fuzz_size(&f, 1, m - j0);
+  const size_t i0 = fuzz_size(&f, 0, (n - 1) / KE_PANEL) * KE_PANEL,
+               rows = fuzz_size(&f, 1, n - i0);
+  const size_t j0 = fuzz_size(&f, 0, (m - 1) / KE_PANEL) * KE_PANEL,
+               cols = fuzz_size(&f, 1, m - j0);
   double *tile = fuzz_doubles(rows * cols);
   ke_tile(&kernel, &a, i0, rows, &b, j0, cols, tile, rows);
   for (size_t j = 0; j < cols; j++)
     for (size_t i = 0; i < rows; i++)
-      fuzz_promise(!sound(&a, i0 + i) || !sound(&b, j0 + j) || same(tile[i + j * rows], C[i0 + i + (j0 + j) * n]));
+      fuzz_promise(!sound(&a, i0 + i) || !sound(&b, j0 + j) ||
+                   same(tile[i + j * rows], C[i0 + i + (j0 + j) * n]));
   /* gathered rows repeat them too */
   const size_t count = fuzz_size(&f, 1, n);
   size_t *index = fuzz_indices(count);
@@ -55,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   ke_tile(&kernel, &g, 0, count, &b, 0, m, G, count);
   for (size_t j = 0; j < m; j++)
     for (size_t i = 0; i < count; i++)
-      fuzz_promise(!sound(&a, index[i]) || !sound(&b, j) || same(G[i + j * count], C[index[i] + j * n]));
+      fuzz_promise(!sound(&a, index[i]) || !sound(&b, j) ||
+                   same(G[i + j * count], C[index[i] + j * n]));
   double *e = fuzz_fill(&f, n, 1);
   ke_exp(e, e, n);
   fuzz_free_rows(&a), fuzz_free_rows(&b), fuzz_free_rows(&g);

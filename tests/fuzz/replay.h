@@ -12,10 +12,7 @@
 static uint8_t *replay_data;
 static size_t replay_size;
 
-static void replays(void)
-{
-  mu_assert(LLVMFuzzerTestOneInput(replay_data, replay_size) == 0);
-}
+static void replays(void) { mu_assert(LLVMFuzzerTestOneInput(replay_data, replay_size) == 0); }
 
 /* `list` is a shell command that prints the files; names are ours, so this is safe. */
 static int replay(const char *list)
