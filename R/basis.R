@@ -265,12 +265,10 @@ new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vec
 validate_basis <- function(basis, arg = "object") {
   check_seal(basis, arg)
   L <- length(basis$index)
-  must_hold(arg = arg, L > 0L && is_number(basis$n) && is.numeric(basis$index) && !anyNA(basis$index) &&
-    all(basis$index >= 1 & basis$index <= basis$n) && is_matrix_of(basis$cholesky, L, L) &&
+  must_hold(arg = arg, L > 0L && is_number(basis$n) && is_index(basis$index, basis$n) && is_matrix_of(basis$cholesky, L, L) &&
     all(diag(basis$cholesky) > 0) && is.data.frame(basis$path) && nrow(basis$path) == L &&
     isTRUE(basis$method %in% basis_methods) &&
-    is_null_or(basis$center_index, is.integer) && identical(is.null(basis$center_index), is.null(basis$shift)) &&
-    (is.null(basis$shift) || is_numbers(basis$shift, L + 1L)) &&
+    (if (is.null(basis$shift)) is.null(basis$center_index) else is_index(basis$center_index, basis$n) && is_numbers(basis$shift, L + 1L)) &&
     valid_names(basis$row_names, L) && valid_names(basis$center_names, length(basis$center_index)))
   if (is.null(basis$kernel)) return(basis)
   must_hold(arg = arg, valid_rows(basis, L) && valid_width(basis$kernel, basis$input$width) &&

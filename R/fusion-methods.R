@@ -9,7 +9,7 @@ validate_fusion <- function(object, arg = "object") {
   must_hold(arg = arg, is_numbers(object$weights, length(object$weights)) && all(object$weights >= 0) &&
     is.character(names(object$weights)) && is_null_or(levels, is_levels) &&
     is_numbers(object$intercept, decisions) && is_number(object$n) &&
-    is.integer(object$support) && all(object$support >= 1L & object$support <= object$n) &&
+    is_index(object$support, object$n) &&
     (if (is.null(object$kernels)) valid_columns(object, decisions) else valid_expansion(object, decisions)))
   object
 }
@@ -33,7 +33,7 @@ valid_spec <- function(spec, input) {
   if (is_noise(spec)) return(TRUE)
   if (is.null(input)) return(is.character(spec))
   known <- if (is.null(input$columns)) seq_len(input$width) else input$columns
-  all(spec$columns %in% known) && valid_width(spec$kernel, length(spec$columns)) && is.list(check_kernel(spec$kernel))
+  is.atomic(spec$columns) && all(spec$columns %in% known) && valid_width(spec$kernel, length(spec$columns)) && is.list(check_kernel(spec$kernel))
 }
 
 #' Predict by fused kernels

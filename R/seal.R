@@ -38,6 +38,8 @@ is_matrix_of <- function(m, rows, columns) {
 
 is_numbers <- function(v, length) is.double(v) && length(v) == length && all_finite(v)
 
+is_index <- function(v, n) is.numeric(v) && all(v >= 1 & v <= n)
+
 is_levels <- function(v) is.character(v) && length(v) >= 2L && !anyNA(v) && !anyDuplicated(v)
 
 valid_scaling <- function(scaling, width) {
@@ -57,7 +59,8 @@ valid_input <- function(input) {
 # Rows of the training data, scaled, with what new rows need to become like them.
 valid_rows <- function(model, count) {
   width <- model$input$width
-  valid_input(model$input) && is_matrix_of(model$vectors, count, width) && valid_scaling(model$scaling, width)
+  valid_input(model$input) && is_matrix_of(model$vectors, count, width) &&
+    identical(colnames(model$vectors), model$input$columns) && valid_scaling(model$scaling, width)
 }
 
 # check_kernel() knows the values of weights, not the width of the data.
