@@ -471,7 +471,7 @@ plot.kernel_basis <- function(x, log = "", ...) {
   log <- check_choice(log, "log", c("", "y"))
   path <- x$path
   L <- nrow(path)
-  if (log == "y") local_par(mar = c(4.6, 5.1, 2.6, 1.1), mgp = c(3.3, 0.7, 0)) else local_par()
+  local_par(mgp = c(if (log == "y") 2.8 else 2.5, 0.7, 0))
   if (log == "y") plot_decay(path, ...) else plot_fitness(path, x$n, ...)
   at <- round(pretty(c(1, L)))
   graphics::axis(1, unique(c(1, at[at >= 1 & at <= L])))
@@ -500,7 +500,7 @@ plot_decay <- function(path, ...) {
     xaxt = "n", yaxt = "n", xlab = "rows picked", ylab = "residual trace / trace",
     main = sprintf("%d rows leave %s of the trace", L, if (left[L] > least) sprintf("%.2g", left[L]) else "nothing")
   ), ...)
-  ends <- range(floor(log10(left)), ceiling(log10(left)))
-  powers <- unique(round(pretty(ends, 5)))
-  graphics::axis(2, 10^powers, parse(text = paste0("10^", powers)))
+  decades <- diff(log10(range(left)))
+  ticks <- if (decades > 2) 10^unique(round(pretty(log10(left), 5))) else graphics::axTicks(2)
+  graphics::axis(2, ticks, if (decades > 2) parse(text = paste0("10^", log10(ticks))) else format(ticks, trim = TRUE))
 }

@@ -10,8 +10,9 @@
 #'   points by (see `y`).
 #' @param columns names of two numeric columns; the other columns are held at their median, or first
 #'   level. Default: the first two numeric ones the model uses.
-#' @param y classes of the rows of `data`, or the name of their column. Default: column `y` of `data`
-#'   if there is one, else the only factor column.
+#' @param y classes of the rows of `data`, or the name of their column. Default: the response of the
+#'   model's formula, else column `y`, else the only factor column, if `data` has it and it holds
+#'   classes of the model.
 #' @param grid number of grid points per axis.
 #' @param ... graphical parameters for [plot()].
 #' @returns The grid with the predicted class, a data frame, invisibly.
@@ -27,35 +28,51 @@ plot_boundary <- function(object, data, columns = NULL, y = NULL, grid = 120, ..
   data <- as.data.frame(data)
   if (nrow(data) == 0L) abort("data", "`data` has no rows.")
   grid <- check_whole(grid, "grid", min = 2, max = 2000)
-  classes <- boundary_classes(data, y)
   columns <- boundary_columns(object, data, columns)
-  mesh <- boundary_mesh(data, columns, grid)
-  found <- stats::predict(object, mesh)
-  if (!is.factor(found)) {
-    abort("argument", "`object` must be a classifier: its predictions are ", describe(found), ", not classes.")
+  fitted <- stats::predict(object, data)
+  if (!is.factor(fitted)) {
+    abort("argument", "`object` must be a classifier: its predictions are ", describe(fitted), ", not classes.")
   }
-  right <- if (!is.null(classes)) sum(as.character(stats::predict(object, data)) == as.character(classes), na.rm = TRUE)
-  draw_boundary(mesh, found, data, columns, classes, right, ...)
+  classes <- boundary_classes(object, data, y, levels(fitted))
+  right <- if (!is.null(classes)) sum(as.character(fitted) == as.character(classes), na.rm = TRUE)
+  mesh <- boundary_mesh(data, columns, grid, nlevels(classes))
+  found <- stats::predict(object, mesh)
+  slice <- length(setdiff(model_variables(object, data), columns)) > 0L
+  where <- if (slice) "classified rightly; other columns held at their medians" else "on their side of the boundary"
+  draw_boundary(mesh, found, data, columns, classes, right, where, ...)
   invisible(cbind(mesh[columns], class = found))
 }
 
-boundary_classes <- function(data, y) {
+boundary_classes <- function(object, data, y, levels) {
   if (is.null(y)) {
     factors <- names(data)[vapply(data, is.factor, NA)]
-    y <- if ("y" %in% names(data)) "y" else if (length(factors) == 1L) factors
+    known <- c(response_name(model_input(object)$terms), "y", if (length(factors) == 1L) factors)
+    known <- Filter(function(name) all(as.character(data[[name]]) %in% c(levels, NA)), intersect(known, names(data)))
+    if (!length(known)) return(NULL)
+    y <- known[1L]
   }
-  if (is.null(y)) return(NULL)
   if (is.character(y) && length(y) == 1L && y %in% names(data)) y <- data[[y]]
   if (length(y) != nrow(data)) abort("argument", "`y` must have one class per row of `data`, or name a column of it.")
   factor(y)
 }
 
+model_input <- function(object) if (is.null(object$input)) object$basis$input else object$input
+
+# The columns of `data` that the model is known to use.
+model_variables <- function(object, data) {
+  input <- model_input(object)
+  used <- if (!is.null(input$terms)) all.vars(stats::delete.response(input$terms))
+    else if (!is.null(input$variables)) input$variables else input$columns
+  intersect(used, names(data))
+}
+
+response_name <- function(terms) if (length(terms) == 3L && is.name(terms[[2L]])) as.character(terms[[2L]])
+
 boundary_columns <- function(object, data, columns) {
   numeric <- names(data)[vapply(data, is.numeric, NA)]
   if (is.null(columns)) {
-    input <- if (is.null(object$input)) object$basis$input else object$input
-    used <- if (!is.null(input$variables)) input$variables else input$columns
-    columns <- utils::head(if (is.null(used)) numeric else intersect(used, numeric), 2L)
+    used <- model_variables(object, data)
+    columns <- utils::head(if (length(used)) intersect(used, numeric) else numeric, 2L)
   }
   if (!is.character(columns) || length(columns) != 2L || anyDuplicated(columns) || !all(columns %in% numeric)) {
     must_be("columns", "the names of two numeric columns of `data`", columns)
@@ -63,36 +80,37 @@ boundary_columns <- function(object, data, columns) {
   columns
 }
 
-boundary_mesh <- function(data, columns, grid) {
+boundary_mesh <- function(data, columns, grid, classes) {
   middle <- lapply(data, function(v) {
     if (is.numeric(v)) stats::median(v, na.rm = TRUE) else if (is.factor(v)) factor(levels(v)[1L], levels(v)) else v[1L]
   })
-  axis <- function(v) {
+  axis <- function(v, classes) {
     v <- v[is.finite(v)]
     if (!length(v)) abort("data", "`columns` of `data` have no finite values to draw.")
-    spread <- max(v) - min(v)
+    ends <- limits_for(v, classes)
+    spread <- diff(ends)
     margin <- if (spread > max(1e-300, 1e-12 * abs(v[1L]))) 0.06 * spread else if (abs(v[1L]) > 1e-300) 0.5 * abs(v[1L]) else 1
-    seq(min(v) - margin, max(v) + margin, length.out = grid)
+    seq(ends[1L] - margin, ends[2L] + margin, length.out = grid)
   }
-  points <- expand.grid(axis(data[[columns[1L]]]), axis(data[[columns[2L]]]))
+  points <- expand.grid(axis(data[[columns[1L]]], classes), axis(data[[columns[2L]]], 1L))
   mesh <- as.data.frame(lapply(middle, rep, length.out = nrow(points)), optional = TRUE)
   mesh[columns] <- points
   mesh
 }
 
-draw_boundary <- function(mesh, found, data, columns, classes, right, ...) {
+draw_boundary <- function(mesh, found, data, columns, classes, right, where, ...) {
   u <- unique(mesh[[columns[1L]]])
   v <- unique(mesh[[columns[2L]]])
   levels <- union(levels(found), levels(classes))
   colours <- class_colours(length(levels))
   code <- matrix(match(found, levels), length(u))
-  symbol <- c(16, 17, 15, 18, 3, 4, 8, 1)[(seq_along(levels) - 1L) %% 8L + 1L]
-  local_par()
+  symbol <- class_symbols(length(levels))
+  local_par(las = upright(v))
   draw(graphics::plot, list(
     x = range(u), y = range(v), type = "n", xaxs = "i", yaxs = "i", xlab = columns[1L], ylab = columns[2L],
-    main = if (is.null(right)) "Classes assigned" else sprintf("%d of %d rows on their side of the boundary", right, nrow(data))
+    main = if (is.null(right)) "Classes assigned" else sprintf("%d of %d rows %s", right, nrow(data), where)
   ), ...)
-  graphics::image(u, v, code, col = grDevices::adjustcolor(colours, 0.25), breaks = seq(0.5, length(levels) + 0.5), add = TRUE)
+  graphics::image(u, v, code, col = tint(colours, 0.25), breaks = seq(0.5, length(levels) + 0.5), add = TRUE)
   for (k in intersect(seq_along(levels), code)) {
     if (all(code == k, na.rm = TRUE)) break # no boundary
     graphics::contour(u, v, (code == k) + 0, levels = 0.5, drawlabels = FALSE, add = TRUE, col = "grey30", lwd = 1.2)
@@ -100,8 +118,9 @@ draw_boundary <- function(mesh, found, data, columns, classes, right, ...) {
   if (!is.null(classes)) {
     at <- match(classes, levels)
     graphics::points(data[[columns[1L]]], data[[columns[2L]]], pch = symbol[at], col = colours[at], cex = 0.7)
-    graphics::legend("topright", levels, col = colours, pch = symbol, bg = "#FFFFFFCC", box.col = NA, cex = 0.85)
+    add_legend(data[[columns[1L]]], data[[columns[2L]]], shorten(levels, 20L), col = colours, pch = symbol)
+  } else {
+    graphics::box()
   }
-  graphics::box()
 }
 

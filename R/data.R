@@ -20,7 +20,7 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", terms = NU
   if (ncol(x) == 0L) abort("data", "`x` has no columns.")
   check_duplicated_names(colnames(x))
   check_response(y, nrow(x))
-  if (is.factor(y)) y <- plain_factor(y)
+  y <- plain_response(y)
   kept <- complete_rows(x, y, na_action, design$owner)
   if (!is.null(kept)) {
     x <- x[kept, , drop = FALSE]
@@ -191,6 +191,12 @@ check_response <- function(y, n) {
     must_be("y", "a vector, a factor or a matrix with a value per row of `x`", y)
   }
   check_response_length(y, n)
+}
+
+# I() in a formula or a data frame is no class of its own; factors see plain_factor().
+plain_response <- function(y) {
+  if (inherits(y, "AsIs")) class(y) <- setdiff(class(y), "AsIs")
+  if (is.factor(y)) plain_factor(y) else y
 }
 
 check_finite_response <- function(y) {

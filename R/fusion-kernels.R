@@ -210,7 +210,7 @@ check_gram_response <- function(y, n) {
           NROW(y), ".")
   }
   check_response(y, n)
-  if (is.factor(y)) y <- plain_factor(y)
+  y <- plain_response(y)
   check_finite_response(replace(y, is_missing(y), if (is.numeric(y)) 0 else y[!is.na(y)][1L]))
   if (anyNA(y)) fail_missing(matrix(FALSE, 1L, 1L), is.na(y))
   y

@@ -308,6 +308,7 @@ print.summary.kernel_fusion <- function(x, ...) {
 #' @export
 plot.kernel_fusion <- function(x, type = c("path", "weights"), n = 10, ...) {
   check_seal(x, "x")
+  if (missing(type) && nrow(x$path) == 1L) type <- "weights" # preset: there is no path
   type <- check_choice(type, "type", c("path", "weights"))
   n <- check_whole(n, "n", min = 1)
   if (type == "path") plot_weight_path(x, n, ...) else plot_final_weights(x, n, ...)
@@ -320,21 +321,21 @@ plot_weight_path <- function(x, n, ...) {
   best <- utils::head(order(-size[nrow(size), ]), min(n, sum(x$active), 6L))
   colour <- rep("grey75", ncol(size))
   colour[best] <- class_colours(length(best))
-  local_par(mar = c(4.1, 4.6, 2.6, 6.1))
+  names <- shorten(colnames(size)[best], 14L)
+  local_par(mar = wider(4L, 1.1 + 0.45 * max(nchar(names))), mgp = c(3, 0.7, 0))
   limits <- range(shown, na.rm = TRUE)
   if (limits[2L] < 1.01 * limits[1L]) limits <- limits * c(0.5, 2)
   draw(graphics::matplot, list(
     x = x$path$iteration, y = shown, ylim = limits, type = "l", lty = 1,
     lwd = ifelse(seq_len(ncol(size)) %in% best, 2, 0.7), col = colour,
-    log = "y", yaxt = "n", xlab = "iteration", ylab = "",
-    main = sprintf("%d of %d kernels keep a weight", sum(x$active), length(x$active))
+    log = "y", yaxt = "n", xlab = "iteration", ylab = "weight x mean diagonal",
+    main = sprintf("%d of %d kernels keep%s a weight", sum(x$active), length(x$active), if (sum(x$active) == 1L) "s" else "")
   ), ...)
   ticks <- graphics::axTicks(2)
   graphics::axis(2, ticks, parse(text = sprintf("10^%g", round(log10(ticks), 2) + 0)))
-  graphics::mtext("weight x mean diagonal", 2, line = 3.2, las = 0, cex = graphics::par("cex"))
   graphics::points(rep(nrow(size), length(best)), size[nrow(size), best], pch = 16,
                    col = colour[best], cex = 0.7)
-  graphics::mtext(substr(colnames(size)[best], 1L, 14L), 4, line = 0.4,
+  graphics::mtext(names, 4, line = 0.4,
                   at = spread_labels(size[nrow(size), best]), col = colour[best],
                   cex = 0.8 * graphics::par("cex"))
   invisible(size)
@@ -355,10 +356,10 @@ plot_final_weights <- function(x, n, ...) {
   size <- stats::setNames((x$weights * x$mean_diagonal)[table$kernel], table$kernel)
   local_par()
   draw(graphics::dotchart, list(
-    x = rev(unname(size)), labels = rev(substr(names(size), 1L, 20L)), pch = 16,
+    x = rev(unname(size)), labels = rev(shorten(names(size), 20L)), cex = min(1, 25 / length(size)), pch = 16,
     xlim = c(0, max(size)),
     color = rev(ifelse(size > 0, palette_classes[1L], "grey60")), xlab = "weight x mean diagonal",
-    main = sprintf("%s carries %.0f%% of the fused kernel", table$kernel[1L], 100 * table$share[1L])
+    main = sprintf("%s carries %.0f%% of the fused kernel", shorten(table$kernel[1L], 24L), 100 * table$share[1L])
   ), ...)
   invisible(size)
 }

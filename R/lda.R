@@ -270,12 +270,11 @@ plot.kernel_lda <- function(x, axes = 1:2, ...) {
   validate_lda(x, "x")
   if (is.null(x$scores)) fail_not_kept("scores")
   if (length(x$values) == 1L) return(plot_one_axis(x, ...))
-  axes <- check_components(axes, length(x$values))
+  axes <- check_components(axes, length(x$values), "axes")
   title <- sprintf("Classes make up %.0f and %.0f %% of the inertia on axes %d and %d",
                    100 * x$values[axes[1L]], 100 * x$values[axes[2L]], axes[1L], axes[2L])
-  plot_groups(x$scores[, axes, drop = FALSE], x$observed,
-    xlab = paste("discriminant axis", axes[1L]), ylab = paste("discriminant axis", axes[2L]), main = title, ...
-  )
+  labels <- list(xlab = paste("discriminant axis", axes[1L]), ylab = paste("discriminant axis", axes[2L]), main = title)
+  plot_groups(x$scores[, axes, drop = FALSE], x$observed, labels, ...)
 }
 
 plot_one_axis <- function(x, ...) {
@@ -292,6 +291,7 @@ plot_one_axis <- function(x, ...) {
     graphics::lines(curves[[i]], col = colours[i], lwd = 2, lty = i)
     graphics::rug(scores[[i]], col = colours[i])
   }
-  graphics::legend("topright", names(curves), col = colours, lwd = 2, lty = seq_along(curves), bty = "n", cex = 0.85)
+  add_legend(unlist(lapply(curves, `[[`, "x")), unlist(lapply(curves, `[[`, "y")), shorten(names(curves), 20L),
+             col = colours, lwd = 2, lty = seq_along(curves))
   invisible(data.frame(score = x$scores[, 1L], class = x$observed))
 }

@@ -270,9 +270,8 @@ plot.kernel_lm <- function(x, type = c("fit", "loo"), ...) {
   observed <- fitted + as.matrix(stats::residuals(x))
   explained <- 1 - sum((observed - fitted)^2) / sum((observed - rep(colMeans(observed), each = nrow(observed)))^2)
   group <- if (ncol(fitted) > 1L) rep(colnames_or(fitted, "y"), each = nrow(fitted))
-  data <- plot_groups(cbind(fitted = c(fitted), observed = c(observed)), group,
-    xlab = "fitted", ylab = "observed", main = sprintf("The fit explains %.1f %% of the variance", 100 * explained), ...
-  )
+  labels <- list(xlab = "fitted", ylab = "observed", main = sprintf("The fit explains %.1f %% of the variance", 100 * explained))
+  data <- plot_groups(cbind(fitted = c(fitted), observed = c(observed)), group, labels, ...)
   graphics::abline(0, 1, lty = 3, col = "grey50")
   invisible(data)
 }
@@ -283,7 +282,7 @@ plot_loo <- function(x, ...) {
   known <- x$loo[!is.na(x$loo$error), ]
   if (!nrow(known)) abort("model", "No leave-one-out error is known: with every size some row has leverage 1.")
   chosen <- length(x$basis$index)
-  local_par()
+  local_par(las = upright(known$error))
   draw(graphics::plot, list(
     x = known$size, y = known$error, type = "l", col = palette_classes[1L], lwd = 1.5, xlab = "basis size",
     ylab = if (is.null(x$levels)) "leave-one-out mean squared error" else "leave-one-out error rate",

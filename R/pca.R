@@ -329,18 +329,16 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
   share <- round(100 * x$values[components] / x$total, 1)
   scores <- x$scores[, components, drop = FALSE]
   if (components[1L] == components[2L]) scores <- cbind(scores[, 1L, drop = FALSE], row = seq_len(nrow(scores)))
-  plot_groups(scores, classes,
-    main = if (x$ncomp == 1L) sprintf("The component holds %s %% of the variance", format(share[1L]))
-      else sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L], format(sum(share))),
-    xlab = sprintf("component %d (%s %%)", components[1L], format(share[1L])),
-    ylab = if (x$ncomp == 1L) "row" else sprintf("component %d (%s %%)", components[2L], format(share[2L])), ...
-  )
+  label <- function(i) sprintf("component %d (%s %%)", components[i], format(share[i]))
+  title <- if (x$ncomp == 1L) sprintf("The component holds %s %% of the variance", format(share[1L]))
+    else sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L], format(sum(share)))
+  plot_groups(scores, classes, list(xlab = label(1L), ylab = if (x$ncomp == 1L) "row" else label(2L), main = title), ...)
 }
 
-check_components <- function(components, most) {
+check_components <- function(components, most, arg = "components") {
   good <- is.numeric(components) && length(components) == 2L && !anyNA(components) &&
     all(components >= 1 & components <= most & components == trunc(components))
-  if (!good) must_be("components", paste("two component numbers from 1 to", most), components)
+  if (!good) must_be(arg, paste("two whole numbers from 1 to", most), components)
   components
 }
 
@@ -352,7 +350,8 @@ plot_variance <- function(x, ...) {
     x = seq_along(share), y = cumsum(share), type = "o", pch = 16, cex = 0.6, ylim = c(0, 1), col = palette_classes[1L],
     xlab = "component", ylab = "cumulative share of variance",
     main = if (is.na(needed)) sprintf("%d components hold %.0f %% of the variance", length(share), 100 * sum(share))
-      else sprintf("%d component%s hold%s 90 %% of the variance", needed, if (needed > 1L) "s" else "", if (needed > 1L) "" else "s")
+      else sprintf("%d component%s hold%s %.0f %% of the variance", needed, if (needed > 1L) "s" else "", if (needed > 1L) "" else "s",
+                   100 * cumsum(share)[needed])
   ), ...)
   if (!is.na(needed)) graphics::abline(h = 0.9, v = needed, lty = 3, col = "grey50")
   invisible(data.frame(component = seq_along(share), share = share, cumulative = cumsum(share)))

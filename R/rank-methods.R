@@ -41,7 +41,7 @@ rank_lines <- function(x, columns) {
     bars <- paste0(formatC(bars, width = -20), percent)
   }
   paste0(
-    format(seq_along(columns), width = 3), "  ", format(substr(names(score), 1L, 30L)), "  ",
+    format(seq_along(columns), width = 3), "  ", format(shorten(names(score), 30L)), "  ",
     format(formatC(score, digits = 4, format = "g", flag = "#"), justify = "right"), "  ", bars
   )
 }
@@ -120,7 +120,8 @@ nobs.kernel_rank <- function(object, ...) check_seal(object)$nobs
 #' Plot a ranking
 #'
 #' Use it to see how far the best columns stand out (`"score"`), whether the search had settled
-#' (`"path"`), or how sure the ranking is (`"frequency"`, after `resample`).
+#' (`"path"`), or how sure the ranking is (`"frequency"`, after `resample`). Margins fit the names of
+#' the columns and are put back afterwards: what is added to the plot then lands elsewhere.
 #' @param x a ranking made by [kernel_rank()].
 #' @param type what to show. NULL: frequencies if there are any, else scores.
 #' @param n at most this many columns, best first.
@@ -159,8 +160,8 @@ plot_rank_dots <- function(x, type, n, ...) {
   shown <- data[[3L]]
   shown[!is.finite(shown)] <- NA
   place <- rev(seq_along(columns))
-  names <- substr(data$name, 1L, 24L)
-  local_par(mar = c(4.1, 1.5 + 0.55 * max(nchar(names)), 2.6, 1.1))
+  side <- side_names(data$name)
+  local_par(mar = wider(2L, side$lines))
   top <- max(shown, 0, na.rm = TRUE)
   draw(graphics::plot, list(
     x = shown, y = place, type = "n", yaxt = "n", ylab = "",
@@ -169,7 +170,8 @@ plot_rank_dots <- function(x, type, n, ...) {
     main = rank_title(x, type, data)
   ), ...)
   # text in the margin: an axis would leave out every other name
-  graphics::mtext(names, 2, at = place, line = 0.4, cex = graphics::par("cex") * min(0.9, 16 / length(place)))
+  fits <- graphics::par("pin")[2L] / (graphics::par("csi") * length(place))
+  graphics::mtext(side$names, 2, at = place, line = 0.4, cex = graphics::par("cex") * min(0.9, fits))
   graphics::segments(0, place, shown, place, col = "grey75")
   graphics::points(shown, place, pch = 19, col = palette_classes[1L])
   invisible(data)
@@ -190,14 +192,14 @@ rank_title <- function(x, type, data) {
                   " in at least 90% of resamples"))
   }
   zero <- sum(x$score == 0)
-  best <- paste(utils::head(data$name, 2L), collapse = " and ")
+  best <- paste(shorten(utils::head(data$name, 2L), 24L), collapse = " and ")
   paste0(best, if (nrow(data) > 1L) " matter most" else " matters most",
-         if (zero) paste0(", ", zero, " of ", length(x$score), " do not"))
+         if (zero) paste0(", ", zero, " of ", length(x$score), if (zero > 1L) " do not" else " does not"))
 }
 
 plot_rank_path <- function(x, ...) {
-  local_par(mar = c(4.1, 5.1, 2.6, 1.1), mgp = c(3.4, 0.7, 0))
   path <- x$path
+  local_par(las = upright(path$value))
   last <- path$value[nrow(path)]
   name <- value_name(x$method)
   title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L),

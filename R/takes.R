@@ -490,7 +490,7 @@ plot_takes_weights <- function(x, ...) {
   kept <- path$direction %in% x$directions
   top <- max(path$gamma, 0)
   if (top == 0) top <- 1
-  local_par(mar = c(4.1, 4.1, 2.6, 4.1))
+  local_par(mar = wider(4L, 4.1))
   draw(graphics::plot, list(
     x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
     col = ifelse(kept, palette_classes[6L], "grey80"), ylim = c(min(path$gamma, 0), 1.12 * top), # room for the legend
@@ -517,20 +517,21 @@ plot_takes_scores <- function(x, ...) {
   one <- x$size == 1L
   points <- data.frame(x$scores[, seq_len(min(x$size, 2L)), drop = FALSE], y = x$y)
   colours <- class_colours(nlevels(x$y))
+  symbols <- class_symbols(nlevels(x$y))
+  height <- if (one) jitter_rows(x$y) else points[[2L]]
   rows <- evenly_spaced(x$n, 2000L)
   few <- keep_directions(x, 2L)
   few[c("scores", "y")] <- list(few$scores[rows, , drop = FALSE], x$y[rows])
   error <- rev(nested_errors(few, NULL, NULL, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
-  local_par()
+  local_par(las = upright(height))
   draw(graphics::plot, list(
-    x = points[[1L]], y = if (one) jitter_rows(x$y) else points[[2L]],
-    col = colours[as.integer(x$y)], pch = (as.integer(x$y) - 1L) %% 14L + 1L, cex = 0.8,
+    x = points[[1L]], y = height,
+    col = colours[as.integer(x$y)], pch = symbols[as.integer(x$y)], cex = 0.8, xlim = limits_for(points[[1L]], nlevels(x$y)),
     xlab = paste("direction", x$directions[1L]), ylab = if (one) "" else paste("direction", x$directions[2L]),
     yaxt = if (one) "n" else "s",
     main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)", if (one) "direction" else "two directions", 100 * error)
   ), ...)
-  graphics::legend("topright", levels(x$y), col = colours, pch = (seq_along(levels(x$y)) - 1L) %% 14L + 1L,
-                   bg = "white", box.col = NA, cex = 0.9, inset = 0.01)
+  add_legend(points[[1L]], height, shorten(levels(x$y), 20L), col = colours, pch = symbols)
   invisible(points)
 }
 

@@ -335,9 +335,9 @@ plot.kernel_tune <- function(x, ...) {
   labels <- unique(results$kernel)
   colours <- class_colours(length(labels))
   spread <- diff(range(results$size)) / 150 # bars side by side, not on top of each other
-  local_par()
+  local_par(las = upright(results$error))
   draw(graphics::plot, list(
-    x = range(results$size), y = range(results$error - results$se, results$error + results$se), type = "n",
+    x = limits_for(results$size, length(labels)), y = range(results$error - results$se, results$error + results$se), type = "n",
     xlab = "basis size", ylab = paste("cross-validated", x$measure),
     main = sprintf("Least error %s at size %s", format(x$best$error, digits = 3), x$best$size)
   ), ...)
@@ -349,6 +349,6 @@ plot.kernel_tune <- function(x, ...) {
   }
   chosen <- match(x$best$kernel, labels)
   graphics::points(x$best$size + (chosen - (length(labels) + 1) / 2) * spread, x$best$error, cex = 2, lwd = 2, col = colours[chosen])
-  graphics::legend("topright", sub(" of the data", "", labels, fixed = TRUE), col = colours, lty = 1, pch = 16, bg = "#FFFFFFCC", box.col = NA, cex = 0.75)
+  add_legend(results$size, results$error, sub(" of the data", "", labels, fixed = TRUE), col = colours, lty = 1, pch = 16)
   invisible(results)
 }

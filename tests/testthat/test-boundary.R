@@ -65,3 +65,39 @@ test_that("what cannot be drawn is refused", {
     plot_boundary(regression, d, columns = c("x1", "x2"))
   })
 })
+
+test_that("points are coloured by the model's response, whatever other columns there are", {
+  circles <- simulate_circles(40, seed = 1)
+  d <- data.frame(x = circles$x1, y = circles$x2, class = circles$y, other = factor(rep(1:4, 10)))
+  right <- function(fit) sum(predict(fit, d) == d$class)
+  title <- function(fit) sprintf("%d of 40 rows on their side of the boundary", right(fit))
+  lm <- kernel_lm(class ~ x + y, d)
+  expect_words(c(title(lm), "a", "b"), plot_words(plot_boundary(lm, d, grid = 6)))
+  fused <- kernel_fusion(class ~ x + y, d, kernels = list(rbf_kernel()))
+  expect_words(title(fused), plot_words(plot_boundary(fused, d, grid = 6)))
+  from_matrix <- kernel_lm(as.matrix(d[1:2]), d$class)
+  expect_words("Classes assigned", plot_words(plot_boundary(from_matrix, d, grid = 6)))
+  expect_words(c(title(from_matrix), "a", "b"), plot_words(plot_boundary(from_matrix, d[-4], grid = 6)))
+  d$class <- as.character(d$class)
+  expect_words(c(title(lm), "a", "b"), plot_words(plot_boundary(lm, d, grid = 6)))
+})
+
+test_that("a slice through more than two columns says so", {
+  fit <- kernel_lda(Species ~ ., iris, size = 10)
+  right <- sum(predict(fit, iris) == iris$Species)
+  expect_words(sprintf("%d of 150 rows classified rightly; other columns held at their medians", right),
+               plot_words(plot_boundary(fit, iris, grid = 6)))
+  logs <- kernel_lda(Species ~ log(Sepal.Length) + Sepal.Width, iris, size = 10)
+  expect_words(sprintf("%d of 150 rows on their side of the boundary", sum(predict(logs, iris) == iris$Species)),
+               plot_words(plot_boundary(logs, iris, grid = 6)))
+})
+
+test_that("many classes get room for their legend", {
+  d <- data.frame(u = rep(1:8, 5), v = rep(1:5, each = 8), y = factor(rep(1:8, 5)))
+  fit <- kernel_lm(y ~ ., d)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_gt(max(plot_boundary(fit, d, grid = 6)$u), 9)
+  two <- transform(d, y = factor(u > 4))
+  expect_lt(max(plot_boundary(kernel_lm(y ~ ., two), two, grid = 6)$u), 9)
+})

@@ -310,3 +310,13 @@ test_that("a matrix of doubles is not copied before it is scaled", {
   expect_lt(sum(gc()[, 6]) - before, 0.9 * as.numeric(utils::object.size(x)) / 2^20)
   expect_identical(data$x, x)
 })
+
+test_that("I() around a response or a predictor changes nothing", {
+  y <- mtcars$mpg * 2
+  plain <- kernel_lm(mtcars[c("wt", "hp")], y)
+  expect_equal(fitted(kernel_lm(I(mpg * 2) ~ wt + hp, mtcars)), fitted(plain), ignore_attr = TRUE)
+  expect_equal(fitted(kernel_lm(mtcars[c("wt", "hp")], I(y))), fitted(plain), ignore_attr = TRUE)
+  expect_identical(fitted(kernel_lm(iris[1:4], I(iris$Species))), fitted(kernel_lm(iris[1:4], iris$Species)))
+  K <- gram(mtcars[c("wt", "hp")])
+  expect_identical(kernel_fusion(y = I(y), kernels = list(K))$weights, kernel_fusion(y = y, kernels = list(K))$weights)
+})

@@ -11,8 +11,8 @@ test_that("what is drawn cannot be replaced, how it is drawn can", {
   on.exit(grDevices::dev.off())
   expect_error(plot(fit, y = 1:150), "`y`", class = "kernelect_error_dots")
   seen <- NULL
-  draw(function(...) seen <<- list(...), list(x = 1:2, col = "black", main = "ours"), main = "yours", lwd = 2)
-  expect_identical(seen, list(x = 1:2, col = "black", main = "yours", lwd = 2))
+  draw(function(...) seen <<- list(...), list(x = 1:2, col = "black", lty = 1), lty = 2, lwd = 2)
+  expect_identical(seen, list(x = 1:2, col = "black", lty = 2, lwd = 2))
 })
 
 test_that("margins are put back when the drawing function ends", {
@@ -61,18 +61,71 @@ test_that("titles and labels of bases tell the path's own numbers", {
   expect_words("4 rows leave nothing of the trace", plot_words(plot(whole, log = "y")))
 })
 
-test_that("a logarithmic axis of powers has the wider margin", {
-  basis <- kernel_basis(iris[1:4], size = 12)
-  margin <- function(log) {
-    seen <- NULL
-    plot_words(plot(basis, log = log, sub = {
-      seen <- graphics::par("mar")
-      ""
-    }))
-    seen
+test_that("a short logarithmic axis has numbers, a long one powers of ten", {
+  words <- plot_words(plot(kernel_basis(iris[1:4], size = 4), log = "y"))
+  expect_gte(sum(grepl("^0[.][0-9]+$", words)), 2L)
+  words <- plot_words(plot(kernel_basis(iris[1:4], linear_kernel(), size = 4, method = "cholesky", tol = 0), log = "y"))
+  expect_false(any(grepl("^0[.]", words)))
+})
+
+test_that("every plot takes titles and labels, and leaves its coordinates for additions", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::par(mar = c(5, 4, 4, 3))
+  before <- graphics::par(no.readonly = TRUE)
+  circles <- simulate_circles(60, seed = 1)
+  lm <- kernel_lm(mpg ~ ., mtcars)
+  takes <- kernel_takes(Species ~ ., iris)
+  fused <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1))
+  rank <- kernel_rank(iris[1:4], iris$Species)
+  plots <- list(
+    basis = function(...) plot(kernel_basis(iris[1:4], size = 5), ...), pca = function(...) plot(kernel_pca(iris[1:4]), ...),
+    variance = function(...) plot(kernel_pca(iris[1:4]), type = "variance", ...), lm = function(...) plot(lm, ...),
+    loo = function(...) plot(lm, type = "loo", ...), lda = function(...) plot(kernel_lda(Species ~ ., iris), ...),
+    two = function(...) plot(kernel_lda(y ~ ., circles), ...), scores = function(...) plot(takes, type = "scores", ...),
+    tune = function(...) plot(kernel_tune(mpg ~ ., mtcars, folds = 3, grid = list(size = 2:3)), ...),
+    boundary = function(...) plot_boundary(kernel_lda(y ~ ., circles), circles, grid = 5, ...),
+    confusion = function(...) plot(kernel_lm(Species ~ ., iris), ...), takes = function(...) plot(takes, ...),
+    path = function(...) plot(fused, ...), weights = function(...) plot(fused, type = "weights", ...),
+    rank = function(...) plot(rank, ...), search = function(...) plot(rank, type = "path", ...)
+  )
+  own_margins <- c("confusion", "takes", "path", "weights", "rank")
+  for (name in names(plots)) {
+    expect_true(all(c("mine", "across", "up") %in% plot_words(plots[[name]](main = "mine", xlab = "across", ylab = "up"))), info = name)
+    if (name %in% own_margins) next
+    plots[[name]](panel.first = inside <- graphics::par("plt"))
+    expect_identical(graphics::par("plt"), inside, info = name)
+    expect_identical(graphics::par(no.readonly = TRUE)[c("mar", "las", "mgp")], before[c("mar", "las", "mgp")], info = name)
   }
-  expect_gt(margin("y")[2], margin("")[2])
-  expect_identical(margin("")[3:4], margin("y")[3:4])
+})
+
+test_that("long names keep both ends, long titles shrink to the figure", {
+  long <- paste0("a_rather_long_column_name_", 1:12)
+  expect_identical(shorten(c("short", long[12]), 12), c("short", "a_rathe.._12"))
+  expect_identical(nchar(shorten(long, 20)), rep(20L, 12))
+  expect_identical(anyDuplicated(shorten(long, 20)), 0L)
+  grDevices::pdf(NULL, width = 4, height = 4)
+  on.exit(grDevices::dev.off())
+  x <- stats::setNames(iris[1:4], long[1:4])
+  expect_identical(plot(kernel_rank(x, iris$Species))$name, long[kernel_rank(x, iris$Species)$ranking])
+  title_size <- function(title) {
+    lines <- plot_lines(draw(graphics::plot, list(x = 1, y = 1, main = title)))
+    drawn <- grep(title, lines, value = TRUE, fixed = TRUE, useBytes = TRUE)
+    as.numeric(sub(".* Tf ([0-9.]+) .*", "\\1", drawn, useBytes = TRUE))
+  }
+  expect_lt(title_size(strrep("word ", 40)), title_size("word"))
+})
+
+test_that("a legend stands where it covers the fewest points", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::plot(0:1, 0:1)
+  usr <- graphics::par("usr")
+  box <- function(x, y) add_legend(x, y, c("a", "b"), pch = 1:2)$rect
+  expect_gt(box(0, 0)$left, 0.5)
+  expect_lt(box(1, 1)$left, 0.5)
+  expect_lt(box(c(0, 1), c(1, 1))$top, 0.5)
+  expect_lte(box(c(0, 1, 1), c(1, 1, 0))$left + 0.5, usr[2])
 })
 
 test_that("titles and labels of components tell shares of the total", {
@@ -87,9 +140,9 @@ test_that("titles and labels of components tell shares of the total", {
             plot_words(plot(pca, type = "variance")))
   linear <- kernel_pca(iris[1:4], linear_kernel(), scale = FALSE)
   expect_gt(linear$values[1] / linear$total, 0.9)
-  expect_words("1 component holds 90 % of the variance", plot_words(plot(linear, type = "variance")))
+  expect_words(sprintf("1 component holds %.0f %% of the variance", 100 * linear$values[1] / linear$total), plot_words(plot(linear, type = "variance")))
   scaled <- kernel_pca(iris[1:4], linear_kernel())
-  expect_words("2 components hold 90 % of the variance", plot_words(plot(scaled, type = "variance")))
+  expect_words(sprintf("2 components hold %.0f %% of the variance", 100 * sum(scaled$values[1:2]) / scaled$total), plot_words(plot(scaled, type = "variance")))
 })
 
 test_that("titles and labels of models tell the model's own numbers", {
