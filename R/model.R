@@ -135,9 +135,13 @@ fail_not_kept <- function(what) {
         "Fit it with `keep = TRUE`, or use `predict()`.")
 }
 
-# New terms of a formula go where prediction looks for them.
+# The terms of a formula go where prediction looks for them, unless the basis was given and
+# knows its own variables: by its own formula, or as columns among those of this one.
 with_terms <- function(model, terms) {
-  if (is.null(model$basis$input)) return(model)
+  input <- model$basis$input
+  if (is.null(input) || !is.null(input$terms)) return(model)
+  variables <- if (is.null(input$variables)) input$columns else input$variables
+  if (length(variables) < length(attr(terms, "term.labels")) && all(variables %in% all.vars(terms))) return(model)
   model$basis$input$terms <- terms
   if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
   seal(model)

@@ -1,0 +1,26 @@
+test_that("a formula model on a given basis predicts from the variables of that basis", {
+  fits <- list(
+    lm = function(basis) kernel_lm(Species ~ ., iris, basis = basis), lda = function(basis) kernel_lda(Species ~ ., iris, basis = basis),
+    takes = function(basis) kernel_takes(Species ~ ., iris, basis = basis)
+  )
+  logs <- transform(iris[1:2], Sepal.Length = log(Sepal.Length))
+  bases <- list(
+    formula = kernel_basis(~ log(Sepal.Length) + Sepal.Width, iris, size = 8), frame = kernel_basis(iris[1:2], size = 8),
+    matrix = kernel_basis(as.matrix(iris[1:2]), size = 8)
+  )
+  for (basis in names(bases)) {
+    x <- if (basis == "formula") iris else iris[1:2]
+    for (fit in names(fits)) {
+      model <- fits[[fit]](bases[[basis]])
+      plain <- get(paste0("kernel_", fit))(x, iris$Species, basis = bases[[basis]])
+      expect_identical(predict(model, iris[1:2]), predict(plain, iris[1:2]), info = paste(basis, fit))
+    }
+  }
+  whole <- kernel_pca(~ ., iris[1:4], basis = bases$formula)
+  expect_identical(predict(whole, iris[1:2]), predict(kernel_pca(iris, basis = bases$formula), iris[1:2]))
+  own <- kernel_basis(logs, size = 8)
+  names <- c("log(Sepal.Length)", "Sepal.Width")
+  by_name <- kernel_basis(stats::setNames(logs, names), size = 8)
+  model <- kernel_lm(Species ~ log(Sepal.Length) + Sepal.Width, iris, basis = by_name)
+  expect_identical(predict(model, iris), predict(kernel_lm(logs, iris$Species, basis = own), logs))
+})
