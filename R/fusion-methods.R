@@ -132,6 +132,7 @@ block_decisions <- function(object, i, x, threads) {
 new_grams <- function(object, newdata) {
   given <- vapply(object$kernels, is.character, NA)
   needed <- names(object$weights)[given & object$weights > 0]
+  if (!length(needed)) needed <- names(object$weights)[given][1L] # of weight 0, but it has the rows
   if (!is.list(newdata) || is.data.frame(newdata)) {
     must_be("newdata", "a named list of cross-Gram matrices, new rows by training rows", newdata)
   }
@@ -152,11 +153,10 @@ new_grams <- function(object, newdata) {
     abort("argument", "Matrices in `newdata` must have equally many rows, not ",
           paste(unique(rows), collapse = " and "), ".")
   }
-  complete <- Reduce(`&`, lapply(newdata[needed], function(K) rowSums(is.na(K)) == 0),
-                     !logical(max(rows, 0L)))
+  complete <- Reduce(`&`, lapply(newdata[needed], function(K) rowSums(is.na(K)) == 0))
   list(
     grams = stats::setNames(lapply(grams, function(K) K[complete, , drop = FALSE]), needed),
-    complete = unname(complete), rows = if (length(needed)) rownames(newdata[[needed[1L]]])
+    complete = unname(complete), rows = rownames(newdata[[needed[1L]]])
   )
 }
 

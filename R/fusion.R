@@ -262,7 +262,7 @@ solve_machines <- function(set, r, g, control, last) {
   gap <- max(vapply(fits, function(fit) fit$gap / max(fit$scale, .Machine$double.xmin), 0))
   list(
     lambda = lambda, a = a, intercept = vapply(fits, `[[`, 0, "intercept"), gap = gap,
-    decision = vapply(fits, `[[`, numeric(nrow(g)), "decision"),
+    decision = vapply(fits, `[[`, numeric(nrow(g)), "decision") - own_noise(set, r, a),
     forms = if (control$adaptive) forms_of(set, r, a)
   )
 }
@@ -289,8 +289,8 @@ solve_regression <- function(set, r, y, control) {
 }
 
 # A noise kernel is part of K among the training rows, not of the rule.
-own_noise <- function(set, r, lambda) {
-  sum(r[vapply(set$kernels, is_noise, NA)]) * lambda
+own_noise <- function(set, r, a) {
+  sum(r[vapply(set$kernels, is_noise, NA)]) * a
 }
 
 # Columns as kernels: with fewer live columns than rows the system of the columns is smaller.

@@ -483,3 +483,24 @@ test_that("a block names six columns and counts more", {
   expect_output(print(kernel_on(rbf_kernel(2), 1:6)), "columns 1, 2, 3, 4, 5, 6$")
   expect_output(print(kernel_on(rbf_kernel(2), letters[1:7])), "a, b, c, d, e, f, ... (7)", fixed = TRUE)
 })
+
+test_that("noise is no part of the rule for classes either", {
+  K <- gram(scale(iris[1:4]))
+  for (y in list(factor(iris$Species == "virginica"), iris$Species)) {
+    for (adaptive in c(FALSE, TRUE)) {
+      fit <- kernel_fusion(iris[1:4], y, list(r = rbf_kernel(), n = noise_kernel()), adaptive = adaptive)
+      expect_equal(fit$fitted.values, predict(fit, iris[1:4], type = "decision"), tolerance = 1e-8, ignore_attr = TRUE)
+      expect_identical(fit$training_error, mean(predict(fit, iris[1:4]) != y))
+      by_gram <- kernel_fusion(y = y, kernels = list(r = K, n = noise_kernel()), adaptive = adaptive)
+      expect_equal(predict(by_gram, list(r = K), type = "decision"), by_gram$fitted.values, tolerance = 1e-8, ignore_attr = TRUE)
+    }
+  }
+})
+
+test_that("where only noise is left every row gets an answer", {
+  K <- gram(scale(iris[1:4]))
+  fit <- kernel_fusion(y = factor(iris$Species == "virginica"), kernels = list(r = K, n = noise_kernel()))
+  expect_identical(unname(fit$weights["r"]), 0)
+  expect_identical(predict(fit, list(r = K[1:7, ]), type = "decision"), stats::setNames(rep(fit$intercept, 7), rownames(K)[1:7]))
+  expect_error(predict(fit, list()), class = "kernelect_error")
+})
