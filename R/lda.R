@@ -130,6 +130,7 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   dimnames(within) <- list(labels, labels)
   scores <- parts$z %*% axes$scaling
   rownames(scores) <- parts$rows
+  warn_if_dependent(parts$basis, parts$x, scores, axes$scaling, -drop(scatter$center %*% axes$scaling))
   model <- structure(class = "kernel_lda", list(
     values = axes$values, scaling = axes$scaling, means = scatter$means + rep(scatter$center, each = nrow(scatter$means)),
     prior = prior, counts = scatter$counts, center = scatter$center, within = within, basis = parts$basis,
@@ -179,7 +180,8 @@ validate_lda <- function(object, arg = "object") {
   must_hold(arg = arg, is_levels(object$levels) && p >= 1L && p < k && is_numbers(object$values, p) &&
     is_matrix_of(object$scaling, L, p) && is_matrix_of(object$means, k, L) && is_numbers(object$center, L) &&
     is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) && is_number(object$n) &&
-    (is.null(object$observed) || (is.factor(object$observed) && is_matrix_of(object$scores, length(object$observed), p))))
+    (is.null(object$observed) || (is.factor(object$observed) && length(object$observed) == object$n)) &&
+    (is.null(object$scores) || is_matrix_of(object$scores, object$n, p)))
   object
 }
 
@@ -268,7 +270,7 @@ nobs.kernel_lda <- function(object, ...) check_seal(object)$n
 #' @export
 plot.kernel_lda <- function(x, axes = 1:2, ...) {
   validate_lda(x, "x")
-  if (is.null(x$scores)) fail_not_kept("scores")
+  if (is.null(x$scores) || is.null(x$observed)) fail_not_kept("scores")
   if (length(x$values) == 1L) return(plot_one_axis(x, ...))
   axes <- check_components(axes, length(x$values), "axes")
   title <- sprintf("Classes make up %.0f and %.0f %% of the inertia on axes %d and %d",

@@ -118,13 +118,15 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
   coefficients <- rbind(intercept, a)
   dimnames(coefficients) <- list(c("(Intercept)", paste0("z", keep_columns)), colnames(response$matrix))
   fitted <- fitted_rows(parts$z, fit, size, response$matrix, parts$rows)
+  basis <- head(parts$basis, size)
+  warn_if_dependent(basis, parts$x, fitted, a, intercept)
   classes <- response$classes
   guess <- if (!is.null(classes)) classes_of(fitted, levels(classes))
   shape <- function(m) if (response$vector) drop_column(m) else m
   seal(structure(class = "kernel_lm", list(
     coefficients = shape(coefficients),
     fitted.values = if (keep) shape(fitted), residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
-    basis = head(parts$basis, size), loo = data.frame(size = seq_along(fit$error), error = fit$error),
+    basis = basis, loo = data.frame(size = seq_along(fit$error), error = fit$error),
     levels = levels(classes), ridge = ridge, n = nrow(fitted),
     error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
     confusion = if (!is.null(classes)) table(class = classes, fitted = guess)

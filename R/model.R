@@ -70,6 +70,21 @@ coordinates <- function(basis, x, threads) {
   z
 }
 
+# A prediction is z a + offset with coordinates z worked out anew from the basis. Where its rows are
+# nearly dependent, as "kgs" permits, rounding makes these others than those of the fit, and large
+# coefficients make that a wrong answer: a few training rows tell.
+warn_if_dependent <- function(basis, x, values, a, offset) {
+  pivot <- basis$path$pivot
+  if (is.null(basis$kernel) || min(pivot) > 1e-10 * max(pivot)) return(invisible())
+  rows <- evenly_spaced(nrow(x), 50L)
+  again <- coordinates(basis, x[rows, , drop = FALSE], 1L) %*% a + rep(offset, each = length(rows))
+  off <- max(abs(again - values[rows, ])) / max(abs(values - rep(colMeans(values), each = nrow(values))))
+  if (off <= 1e-3) return(invisible())
+  warn("conditioning", "Rows of the basis are nearly dependent (least pivot ", format(min(pivot), digits = 2),
+       "): `predict()` differs from the fit by ", format(off, digits = 2), " of its spread. ",
+       "Give a smaller `size`, a larger `ridge`, or another `basis`.")
+}
+
 # ---- responses --------------------------------------------------------------------------
 
 # A response of a regression or classification as a matrix: numbers, or indicators of classes.

@@ -24,3 +24,16 @@ test_that("a formula model on a given basis predicts from the variables of that 
   model <- kernel_lm(Species ~ log(Sepal.Length) + Sepal.Width, iris, basis = by_name)
   expect_identical(predict(model, iris), predict(kernel_lm(logs, iris$Species, basis = own), logs))
 })
+
+test_that("a basis of nearly dependent rows warns where predictions suffer", {
+  x <- iris[2:4]
+  y <- iris$Sepal.Length
+  expect_warning(fit <- kernel_lm(x, y, basis = "kgs", size = NULL), class = "kernelect_warning_conditioning")
+  expect_gt(max(abs(predict(fit, x) - fitted(fit))), 1e-3)
+  for (basis in c("fvs", "cholesky", "kobl")) {
+    expect_silent(fit <- kernel_lm(x, y, basis = basis, size = NULL))
+    expect_equal(predict(fit, x), fitted(fit), tolerance = 1e-6)
+  }
+  expect_silent(fit <- kernel_lm(x, y, basis = "kgs", size = 40))
+  expect_equal(predict(fit, x), fitted(fit), tolerance = 1e-3)
+})
