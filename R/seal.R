@@ -1,20 +1,25 @@
 # A model may come from a file, or from a script that changed it. Its seal, an attribute with a
 # number per field, shows any edit, so that a changed model is refused rather than answering
-# something else. Fields that no prediction needs may be dropped, and others added.
+# something else. Fields that tell of the training rows may be dropped where no prediction needs
+# them, other fields may be added, and a class may be put before ours.
+
+of_training_rows <- c("fitted.values", "residuals", "scores", "observed")
 
 seal <- function(model) {
-  attr(model, "seal") <- c(fingerprint(model, names(model)), fingerprint(list(class = class(model)), "class"))
+  attr(model, "seal") <- c(fingerprint(model, names(model)), fingerprint(list(class = own_class(model)), "class"))
   model
 }
 
 check_seal <- function(model, arg = "object") {
   given <- if (is.list(model)) attr(model, "seal", exact = TRUE)
-  fields <- setdiff(names(given), setdiff(c("fitted.values", "residuals"), names(model)))
-  good <- is.double(given) && length(fields) > 1L &&
-    all(abs(fingerprint(c(unclass(model), list(class = class(model))), fields) - given[fields]) <= 1e-9 + 1e-12 * abs(given[fields]))
+  fields <- setdiff(names(given), setdiff(of_training_rows, names(model)))
+  now <- function() fingerprint(c(unclass(model), list(class = own_class(model))), fields)
+  good <- is.double(given) && length(fields) > 1L && all(abs(now() - given[fields]) <= 1e-9 + 1e-12 * abs(given[fields]))
   if (!isTRUE(good)) fail_damaged(arg)
   model
 }
+
+own_class <- function(model) utils::tail(class(model), 1L)
 
 fingerprint <- function(values, fields) {
   stats::setNames(.Call(ffi_fingerprint, lapply(fields, function(f) unclass(values)[[f]])), fields)

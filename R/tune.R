@@ -55,6 +55,7 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
   seed <- check_whole(seed, "seed", min = -.Machine$integer.max)
   na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
   data <- model_data(x, y, scale = FALSE, na_action = na_action)
+  if (identical(fit, kernel_lda)) data$y <- check_classes(data$y, min_rows = 2L)
   response <- response_matrix(data$y)
   folds <- check_whole(folds, "folds", min = 2, max = data$n)
   grid <- check_grid(grid, data$n - ceiling(data$n / folds))

@@ -185,3 +185,7 @@ test_that("methods print, summarise and draw", {
   expect_identical(plot(tuned), tuned$results)
   expect_identical(nobs(tuned), 150L)
 })
+
+test_that("kernel_lda wants classes before the work", {
+  expect_error(kernel_tune(mpg ~ ., mtcars, fit = kernel_lda), "`y`", class = "kernelect_error_argument")
+})
