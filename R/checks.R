@@ -170,15 +170,12 @@ check_gram <- function(K, arg = "K") {
   if (nrow(K) != ncol(K) || nrow(K) == 0L) {
     must_be(arg, "a square Gram matrix with at least one row", K)
   }
-  if (!all_finite(K)) {
-    abort("not_finite", "`", arg, "` has missing or infinite values.")
-  }
   K <- as_doubles(K)
-  .Call(ffi_check)
-  gap <- asymmetry(K)
-  if (gap > 1e-8 * largest_absolute(K)) {
+  found <- symmetry(K)
+  if (found$largest == Inf) abort("not_finite", "`", arg, "` has missing or infinite values.")
+  if (found$gap > 1e-8 * found$largest) {
     abort("argument", "`", arg, "` must be symmetric: the largest difference between K[i, j] ",
-          "and K[j, i] is ", format(gap, digits = 3), ". Use `(K + t(K)) / 2`.")
+          "and K[j, i] is ", format(found$gap, digits = 3), ". Use `(K + t(K)) / 2`.")
   }
   K
 }
@@ -188,7 +185,8 @@ all_finite <- function(x) {
   is.finite(total) || all(is.finite(x)) # a finite total proves it without n logicals
 }
 
-asymmetry <- function(K) .Call(ffi_asymmetry, K)
+# The largest difference across the diagonal and the largest absolute value, Inf for NA.
+symmetry <- function(K) stats::setNames(as.list(.Call(ffi_symmetry, K)), c("gap", "largest"))
 
 # Assigning the mode of a matrix that has it already would still end in a copy.
 as_doubles <- function(x) {

@@ -77,7 +77,7 @@ check_criterion <- function(K, y) {
     abort("argument", "`y` must have one label per row of `K` (", nrow(K), "), not ",
           length(y), ".")
   }
-  if (!is.finite(nrow(K)^2 * largest_absolute(K))) {
+  if (!is.finite(nrow(K)^2 * symmetry(K)$largest)) {
     abort("not_finite", "`K` has entries too large to sum without overflow: divide it by a constant first.")
   }
   list(K = K, y = y)

@@ -72,7 +72,8 @@ function_gram <- function(kernel, x, z = NULL) {
   K <- as_doubles(K)
   dimnames(K) <- NULL
   if (!symmetric) return(K)
-  if (asymmetry(K) > 1e-8 * largest_absolute(K)) {
+  found <- symmetry(K)
+  if (found$gap > 1e-8 * found$largest) {
     abort("kernel", "`f` of `function_kernel()` must be symmetric: f(x, x) is not a symmetric matrix.")
   }
   (K + t(K)) / 2

@@ -50,7 +50,7 @@ SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control, SEXP threads);
 SEXP ffi_forms(SEXP grams, SEXP a);
 SEXP ffi_fuse(SEXP grams, SEXP weights, SEXP threads);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
-SEXP ffi_asymmetry(SEXP K);
+SEXP ffi_symmetry(SEXP K);
 SEXP ffi_fingerprint(SEXP list);
 SEXP ffi_check(void);
 SEXP ffi_zeros(SEXP rows, SEXP columns);

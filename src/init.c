@@ -8,7 +8,7 @@
 #define ENTRY(name, count) {#name, (DL_FUNC)&name, count}
 
 static const R_CallMethodDef entries[] = {
-    ENTRY(ffi_asymmetry, 1),
+    ENTRY(ffi_symmetry, 1),
     ENTRY(ffi_basis, 4),
     ENTRY(ffi_centred_crossprod, 2),
     ENTRY(ffi_check, 0),

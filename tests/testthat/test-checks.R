@@ -90,15 +90,22 @@ test_that("a Gram matrix may be asymmetric by rounding only", {
   expect_error(check_gram(K), "symmetric", class = "kernelect_error_argument")
 })
 
-test_that("asymmetry is seen in every corner of a large matrix", {
+test_that("asymmetry and what is not finite are seen in every corner of a large matrix", {
   K <- tcrossprod(random_matrix(150, 2))
-  expect_identical(asymmetry(K), 0)
+  expect_identical(symmetry(K), list(gap = 0, largest = max(abs(K))))
   for (at in list(c(150, 149), c(150, 1), c(65, 64), c(70, 2), c(130, 70))) {
     bent <- K
     bent[at[1], at[2]] <- bent[at[1], at[2]] + 0.25
-    expect_equal(asymmetry(bent), 0.25)
-    expect_equal(asymmetry(t(bent)), 0.25)
+    expect_equal(symmetry(bent)$gap, 0.25)
+    expect_equal(symmetry(t(bent))$gap, 0.25)
+    for (odd in c(NA, NaN, Inf, -Inf)) {
+      bent[at[1], at[2]] <- odd
+      expect_identical(symmetry(bent)$largest, Inf)
+      expect_error(check_gram(bent), "infinite", class = "kernelect_error_not_finite")
+    }
   }
+  K[150, 149] <- K[149, 150] <- -99
+  expect_identical(symmetry(K)$largest, 99)
 })
 
 test_that("finite totals are not needed for finite values", {

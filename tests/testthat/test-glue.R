@@ -21,7 +21,7 @@ glue_calls <- function() {
   bad_problem <- list(bad_x, bad_classes, list(target[, 1, drop = FALSE], c(target), NULL))
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
-    ffi_asymmetry = list(list(K), list(list(K[, -1], text))),
+    ffi_symmetry = list(list(K), list(list(K[, -1], text))),
     ffi_centred_crossprod = list(list(x + 0, TRUE), list(bad_x, NULL)),
     ffi_column_sd = list(list(x, c(0, 0)), list(bad_x, list(0, NULL, 1:2))),
     ffi_scale_columns = list(list(x, c(0, 0), c(1, 1)), list(bad_x, list(0, NULL), list(1, NULL))),
