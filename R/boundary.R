@@ -29,13 +29,14 @@ plot_boundary <- function(object, data, columns = NULL, y = NULL, grid = 120, ..
   if (nrow(data) == 0L) abort("data", "`data` has no rows.")
   grid <- check_whole(grid, "grid", min = 2, max = 2000)
   columns <- boundary_columns(object, data, columns)
-  fitted <- stats::predict(object, data)
-  if (!is.factor(fitted)) {
-    abort("argument", "`object` must be a classifier: its predictions are ", describe(fitted), ", not classes.")
+  middle <- middle_row(data)
+  found <- stats::predict(object, middle)
+  if (!is.factor(found)) {
+    abort("argument", "`object` must be a classifier: its predictions are of class \"", class(found)[1L], "\", not a factor.")
   }
-  classes <- boundary_classes(object, data, y, levels(fitted))
-  right <- if (!is.null(classes)) sum(as.character(fitted) == as.character(classes), na.rm = TRUE)
-  mesh <- boundary_mesh(data, columns, grid, nlevels(classes))
+  classes <- boundary_classes(object, data, y, levels(found))
+  right <- if (!is.null(classes)) sum(as.character(stats::predict(object, data)) == as.character(classes), na.rm = TRUE)
+  mesh <- boundary_mesh(data, middle, columns, grid, nlevels(classes))
   found <- stats::predict(object, mesh)
   slice <- length(setdiff(model_variables(object, data), columns)) > 0L
   where <- if (slice) "classified rightly; other columns held at their medians" else "on their side of the boundary"
@@ -80,10 +81,14 @@ boundary_columns <- function(object, data, columns) {
   columns
 }
 
-boundary_mesh <- function(data, columns, grid, classes) {
-  middle <- lapply(data, function(v) {
+# Medians and first levels.
+middle_row <- function(data) {
+  as.data.frame(optional = TRUE, lapply(data, function(v) {
     if (is.numeric(v)) stats::median(v, na.rm = TRUE) else if (is.factor(v)) factor(levels(v)[1L], levels(v)) else v[1L]
-  })
+  }))
+}
+
+boundary_mesh <- function(data, middle, columns, grid, classes) {
   axis <- function(v, classes) {
     v <- v[is.finite(v)]
     if (!length(v)) abort("data", "`columns` of `data` have no finite values to draw.")
@@ -93,7 +98,8 @@ boundary_mesh <- function(data, columns, grid, classes) {
     seq(ends[1L] - margin, ends[2L] + margin, length.out = grid)
   }
   points <- expand.grid(axis(data[[columns[1L]]], classes), axis(data[[columns[2L]]], 1L))
-  mesh <- as.data.frame(lapply(middle, rep, length.out = nrow(points)), optional = TRUE)
+  mesh <- middle[rep(1L, nrow(points)), , drop = FALSE]
+  rownames(mesh) <- NULL
   mesh[columns] <- points
   mesh
 }
