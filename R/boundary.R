@@ -23,6 +23,8 @@
 #' @family plots
 #' @export
 plot_boundary <- function(object, data, columns = NULL, y = NULL, grid = 120, ...) {
+  check_given("object")
+  if (missing(data)) abort("argument", "`data` is missing: give a data frame with the columns of the model.")
   if (!is.list(object) || !is.object(object) || is.data.frame(object)) must_be("object", "a fitted classifier", object)
   if (!is.data.frame(data) && !is.matrix(data)) must_be("data", "a data frame", data)
   data <- as.data.frame(data)

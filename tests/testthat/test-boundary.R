@@ -53,6 +53,8 @@ test_that("what cannot be drawn is refused", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_snapshot(error = TRUE, {
+    plot_boundary()
+    plot_boundary(fit)
     plot_boundary(1, d)
     plot_boundary(fit, 1:3)
     plot_boundary(fit, d[0, ])
