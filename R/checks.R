@@ -56,8 +56,8 @@ describe <- function(x) {
   paste0("an object of type \"", typeof(x), "\"")
 }
 
-must_be <- function(arg, expected, x, call = user_call()) {
-  abort("argument", "`", arg, "` must be ", expected, ", not ", describe(x), ".", call = call)
+must_be <- function(arg, expected, x, remedy = NULL, call = user_call()) {
+  abort("argument", "`", arg, "` must be ", expected, ", not ", describe(x), ".", remedy, call = call)
 }
 
 is_number <- function(x) is.numeric(x) && !is.object(x) && length(x) == 1L && !is.na(x)
@@ -121,11 +121,18 @@ check_given <- function(...) {
 # A misspelt argument must not vanish in `...`.
 check_dots <- function(...) {
   if (...length() == 0L) return(invisible())
-  names <- ...names()
-  if (is.null(names)) names <- character(...length())
-  shown <- ifelse(is.na(names) | names == "", "an unnamed argument", paste0("`", names, "`"))
-  abort("dots", "Unknown argument: ", paste(shown, collapse = ", "),
-        ". Check the spelling: argument names are case-sensitive and listed on the help page.")
+  refuse_dots(...names(), ...length(), sys.function(sys.parent()))
+}
+
+# `f` is the function whose arguments the unknown ones may stand for.
+refuse_dots <- function(names, count, f) {
+  if (is.null(names)) names <- character(count)
+  unnamed <- is.na(names) | names == ""
+  near <- unique(unlist(lapply(names[!unnamed], nearest_name, setdiff(names(formals(f)), "..."))))
+  shown <- ifelse(unnamed, "an unnamed argument", paste0("`", names, "`"))
+  abort("dots", "Unknown argument: ", paste(shown, collapse = ", "), ". ",
+        if (length(near)) paste0("Did you mean ", backticked(near), "?")
+        else "Check the spelling: argument names are case-sensitive and listed on the help page.")
 }
 
 check_threads <- function(threads) as.integer(check_whole(threads, "threads", min = 1, max = 1024))
@@ -140,7 +147,13 @@ check_response_length <- function(y, n, arg = "y") {
 # Class labels as a factor with at least two used levels and at least `min_rows` rows each.
 check_classes <- function(y, arg = "y", min_rows = 1L) {
   if (is.character(y) || is.logical(y)) y <- factor(y)
-  if (!is.factor(y)) must_be(arg, "a factor of class labels", y)
+  if (!is.factor(y)) {
+    must_be(arg, "a factor of class labels", y, remedy = if (is.data.frame(y)) {
+      column_remedy(arg)
+    } else if (is.numeric(y)) {
+      paste0(" For classes use `factor(", arg, ")`, also in a formula.")
+    })
+  }
   y <- plain_factor(y)
   if (anyNA(y)) {
     abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing labels. ",
@@ -158,6 +171,8 @@ check_classes <- function(y, arg = "y", min_rows = 1L) {
   }
   y
 }
+
+column_remedy <- function(arg) paste0(" Give a column of it, such as `", arg, "[[1]]`.")
 
 # Classes have no order and no names, and a level NA is a missing value like any other.
 plain_factor <- function(y) {

@@ -188,7 +188,8 @@ column_labels <- function(x, at) {
 check_response <- function(y, n) {
   if (is.null(y)) return(invisible())
   if (is.data.frame(y) || !(is.atomic(y) || is.factor(y)) || length(dim(y)) > 2L) {
-    must_be("y", "a vector, a factor or a matrix with a value per row of `x`", y)
+    must_be("y", "a vector, a factor or a matrix with a value per row of `x`", y,
+            remedy = if (is.data.frame(y)) column_remedy("y"))
   }
   check_response_length(y, n)
 }
@@ -330,6 +331,7 @@ check_variables <- function(formula, data, arg) {
 }
 
 nearest_name <- function(name, names) {
+  if (!length(names)) return(character())
   edits <- as.vector(utils::adist(name, names, ignore.case = TRUE))
   names[edits == min(edits) & edits <= nchar(name) / 3]
 }

@@ -92,8 +92,11 @@ class_scatter <- function(z, classes) {
 check_prior <- function(prior, scatter) {
   if (is.null(prior)) return(scatter$counts / scatter$n)
   k <- length(scatter$counts)
-  good <- is.numeric(prior) && length(prior) == k && !anyNA(prior) && all(prior >= 0) && abs(sum(prior) - 1) < 1e-8
+  good <- is.numeric(prior) && length(prior) == k && all(is.finite(prior)) && all(prior >= 0)
   if (!good) must_be("prior", paste("a numeric vector of", k, "probabilities that sum to 1"), prior)
+  if (abs(sum(prior) - 1) >= 1e-8) {
+    abort("argument", "`prior` must sum to 1, not ", format(sum(prior), digits = 10), ". Use `prior / sum(prior)`.")
+  }
   stats::setNames(as.double(prior), names(scatter$counts))
 }
 

@@ -209,7 +209,7 @@ path_basis <- function(train, kernel, sizes, basis, tol, scale, ...) {
 lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 0, center = "none", neighbours = 1,
                     threshold = identity, first = 1000, scale = TRUE, keep = NULL, ...,
                     threads = getOption("kernelect.threads", 1L)) {
-  check_dots(...)
+  if (...length()) refuse_dots(...names(), ...length(), kernel_lm.default)
   parts <- path_basis(train, kernel, sizes, basis, tol, scale,
     center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads
   )
@@ -238,7 +238,7 @@ training_response <- function(y) {
 lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 1e-6, tol = 0, center = "none", neighbours = 1,
                      threshold = identity, first = 1000, scale = TRUE, prior = NULL, keep = NULL, ...,
                      threads = getOption("kernelect.threads", 1L)) {
-  check_dots(...)
+  if (...length()) refuse_dots(...names(), ...length(), kernel_lda.default)
   ridge <- check_number(ridge, "ridge", min = 0)
   parts <- path_basis(train, kernel, sizes, basis, tol, scale,
     center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads

@@ -68,6 +68,20 @@ test_that("a misspelt argument does not vanish", {
   })
 })
 
+test_that("an unknown argument brings up the nearest of the caller's", {
+  f <- function(x, na_action, threads, ...) check_dots(...)
+  g <- function(...) refuse_dots(...names(), ...length(), f)
+  expect_snapshot(error = TRUE, {
+    f(na.action = 1)
+    f(Threads = 1, na.Action = 2)
+    f(weights = 1)
+    g(thread = 2, 3)
+    kernel_lm(Species ~ ., iris, na.action = "omit")
+    kernel_basis(iris[1:4], neighbors = 2)
+    predict(kernel_basis(iris[1:4]), iris, Type = "residual")
+  })
+})
+
 test_that("class labels become a factor of used levels", {
   expect_identical(check_classes(c("b", "a")), factor(c("b", "a")))
   expect_identical(levels(check_classes(factor(c("a", "c"), levels = c("a", "b", "c")))),
@@ -75,6 +89,7 @@ test_that("class labels become a factor of used levels", {
   expect_identical(check_classes(c(TRUE, FALSE)), factor(c(TRUE, FALSE)))
   expect_snapshot(error = TRUE, {
     check_classes(1:3)
+    check_classes(iris["Species"])
     check_classes(c("a", NA, "b"))
     check_classes(factor(c("a", "a")))
     check_classes(character())
