@@ -211,7 +211,10 @@ coef.kernel_fusion <- function(object, original = FALSE, ...) {
 
 #' @importFrom stats nobs
 #' @export
-nobs.kernel_fusion <- function(object, ...) check_seal(object)$n
+nobs.kernel_fusion <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$n
+}
 
 # Kernels by the share of the fused diagonal they make up.
 fusion_table <- function(object) {

@@ -247,16 +247,23 @@ print.summary.kernel_lda <- function(x, ...) {
 }
 
 #' @export
-coef.kernel_lda <- function(object, ...) check_seal(object)$scaling
+coef.kernel_lda <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$scaling
+}
 
 #' @export
 fitted.kernel_lda <- function(object, ...) {
+  check_dots(...)
   if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted classes")
   object$fitted.values
 }
 
 #' @export
-nobs.kernel_lda <- function(object, ...) check_seal(object)$n
+nobs.kernel_lda <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$n
+}
 
 #' Plot the axes of a kernel discriminant analysis
 #'

@@ -232,22 +232,30 @@ print.summary.kernel_lm <- function(x, ...) {
 }
 
 #' @export
-coef.kernel_lm <- function(object, ...) check_seal(object)$coefficients
+coef.kernel_lm <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$coefficients
+}
 
 #' @export
 fitted.kernel_lm <- function(object, ...) {
+  check_dots(...)
   if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted values")
   object$fitted.values
 }
 
 #' @export
 residuals.kernel_lm <- function(object, ...) {
+  check_dots(...)
   if (is.null(check_seal(object)$residuals)) fail_not_kept("residuals")
   object$residuals
 }
 
 #' @export
-nobs.kernel_lm <- function(object, ...) check_seal(object)$n
+nobs.kernel_lm <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$n
+}
 
 #' Plot a kernel regression or classification
 #'

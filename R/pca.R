@@ -299,10 +299,16 @@ print.summary.kernel_pca <- function(x, ...) {
 }
 
 #' @export
-coef.kernel_pca <- function(object, ...) check_seal(object)$loadings
+coef.kernel_pca <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$loadings
+}
 
 #' @export
-nobs.kernel_pca <- function(object, ...) check_seal(object)$n
+nobs.kernel_pca <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$n
+}
 
 #' Plot kernel principal components
 #'

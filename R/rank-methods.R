@@ -111,11 +111,17 @@ predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
 }
 
 #' @export
-coef.kernel_rank <- function(object, ...) check_seal(object)$weights
+coef.kernel_rank <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$weights
+}
 
 #' @importFrom stats nobs
 #' @export
-nobs.kernel_rank <- function(object, ...) check_seal(object)$nobs
+nobs.kernel_rank <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$nobs
+}
 
 #' Plot a ranking
 #'

@@ -318,7 +318,10 @@ print.summary.kernel_tune <- function(x, ...) {
 }
 
 #' @export
-nobs.kernel_tune <- function(object, ...) check_seal(object)$n
+nobs.kernel_tune <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$n
+}
 
 #' Plot the results of tuning
 #'

@@ -89,6 +89,18 @@ test_that("predicting, printing and plotting leave options, graphics and the gen
   expect_identical(after, before)
 })
 
+test_that("coef(), nobs() and their like refuse unknown arguments", {
+  home <- asNamespace("kernelect")
+  methods <- grep("^(coef|nobs|fitted|residuals|summary|head)[.]kernel_", ls(home), value = TRUE)
+  expect_gt(length(methods), 24)
+  for (name in methods) {
+    expect_error(get(name, home)(NULL, unknown = 1), "`unknown`", class = "kernelect_error_dots", info = name)
+  }
+  fit <- kernel_lm(mpg ~ wt, mtcars)
+  expect_error(coef(fit, 2), class = "kernelect_error_dots")
+  expect_error(nobs(fit, Use = 2), class = "kernelect_error_dots")
+})
+
 test_that("one thread and no progress bar unless asked for", {
   home <- asNamespace("kernelect")
   functions <- Filter(is.function, mget(ls(home), home))
