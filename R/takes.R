@@ -17,10 +17,13 @@
 #' highest fit. Directions enter an ensemble one by one, each time the one whose vote leaves the
 #' ensemble with the lowest training error e (a tie with the true class is half an error; equal
 #' errors go to the lowest direction), and get gamma = max(0, log((1 - e) / e)), e kept within
-#' \[1 / (2 n), 1 / 2\]. `variant = "printed"` is the algorithm as the paper prints it:
-#' directions may be picked again (their gammas add up), ties count as errors, and rows are
-#' reweighted by whether the ensemble is right, which makes its own error exactly 1/2: from the
-#' second round on hardly any direction gains a weight.
+#' \[1 / (2 n), 1 / 2\]. A direction whose ensemble errs on half of the rows or more has no weight; with
+#' many classes that may be all of them, and `"relief"`, which does without votes, the way out.
+#' `variant = "printed"` is the algorithm as the paper prints it: directions may be picked again
+#' (their gammas add up), ties count as errors, and rows are reweighted by whether the ensemble is
+#' right, which makes its own error exactly 1/2: from the second round on hardly any direction
+#' gains a weight.
+#'
 #' `"relief"`: gamma is the mean of |s_i - s_miss| - |s_i - s_hit| over the rows i, with the
 #' nearest row of another class and of the same class in the kernel space, negative values set to
 #' zero, scaled to length one. Rows alone in their class have no hit and are left out.
@@ -255,8 +258,11 @@ selection_path <- function(run, gamma, d) {
 
 new_takes <- function(stage, chosen, method, select, variant) {
   if (!length(chosen$directions)) {
+    many <- select == "kffs" && nlevels(stage$y) > 2L
     warn("no_direction", "No direction of the basis tells the classes apart: predictions will be the largest class. ",
-         "Try another kernel or width.")
+         "Try another kernel or width.",
+         if (many) paste0(" With ", nlevels(stage$y), " classes a vote easily errs on half of the rows, and then has weight 0: ",
+                          "`select = \"relief\"` judges directions without votes."))
   }
   structure(class = "kernel_takes", list(
     weights = chosen$weights, basis = stage$basis, path = chosen$path, directions = chosen$directions,

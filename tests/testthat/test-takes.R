@@ -405,6 +405,18 @@ test_that("no direction of positive weight: a warning, and the largest class", {
   expect_identical(plot(fit)$gamma, numeric(nrow(fit$path)))
 })
 
+test_that("where many classes leave no vote a weight, the warning points to relief", {
+  centres <- expand.grid(a = 1:6, b = 1:6)
+  x <- as.matrix(centres[rep(1:36, each = 4), ]) + 0.1 * random_matrix(144, 2)
+  y <- factor(rep(1:36, each = 4))
+  expect_warning(fit <- kernel_takes(x, y, linear_kernel()), "36 classes.*`select = \"relief\"`", class = "kernelect_warning_no_direction")
+  expect_identical(fit$size, 0L)
+  expect_gt(expect_no_warning(kernel_takes(x, y, linear_kernel(), select = "relief"))$size, 0L)
+  expect_warning(kernel_takes(rbind(diag(4), diag(4)), rep(1:2, each = 4) > 1, linear_kernel(), scale = FALSE), "width.$")
+  none <- rbind(diag(4), diag(4), diag(4))
+  expect_warning(kernel_takes(none, factor(rep(1:3, each = 4)), linear_kernel(), select = "relief", scale = FALSE), "width.$")
+})
+
 test_that("the basis says when its default limit binds", {
   x <- random_matrix(1200, 12)
   y <- factor(x[, 1] > 0)
