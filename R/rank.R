@@ -54,7 +54,8 @@
 #' @param resample number B of stratified subsamples of half the rows on which the ranking is
 #'   repeated, in parallel when a plan of the future package is set and future.apply is
 #'   installed.
-#' @param n number of best columns that `print()`, `predict()` and `resample` speak of.
+#' @param n number of best columns that `predict()` and `resample` speak of. For `resample` it must
+#'   be below the number of columns to tell anything: otherwise every frequency is 1.
 #' @param scale standardise the columns first.
 #' @param na_action `"fail"`, or `"omit"` rows with missing values.
 #' @param threads number of threads; the result does not depend on it.
@@ -171,6 +172,10 @@ rank_columns <- function(data, control, resample, n) {
   x <- data$x
   varies <- .Call(ffi_column_sd, x, colMeans(x)) > 0
   check_varying(varies, colnames(x))
+  if (resample > 0 && n >= ncol(x)) {
+    inform("`n` = ", format(n, scientific = FALSE), " is not below the number of columns, ", ncol(x),
+           ": every column is among the best in every resample. Give a smaller `n`.")
+  }
   rows <- draw_subsamples(data$y, resample)
   control$starts <- draw_starts(ncol(x), control$restarts)
   control$kernel <- resolve_kernel(control$kernel, x)

@@ -304,6 +304,15 @@ test_that("subsamples tell how sure a ranking is, the same serially and in paral
   expect_identical(kernel_rank(data$x, y, resample = 8, n = 2, restarts = 1)$frequency, fit$frequency)
 })
 
+test_that("a share of resamples among all columns is no news, and said to be none", {
+  expect_message(fit <- kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2), "`n` = 10 .* columns, 4:",
+                 class = "kernelect_message")
+  expect_identical(unname(fit$frequency), rep(1, 4))
+  expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 4), "smaller `n`")
+  expect_no_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 3))
+  expect_no_message(kernel_rank(iris[1:4], iris$Species, method = "fisher"))
+})
+
 test_that("restarts use R's random numbers and never lower the value", {
   data <- interaction_data(120, 8, 2)
   plain <- kernel_rank(data$x, data$mixed)
@@ -326,7 +335,7 @@ test_that("a ranking is a plain list whose size does not depend on the rows", {
 
 test_that("a progress bar is drawn on request, on the message stream", {
   shown <- capture.output(type = "message", {
-    fit <- kernel_rank(iris[1:4], iris$Species, restarts = 1, resample = 2, verbose = TRUE)
+    fit <- kernel_rank(iris[1:4], iris$Species, restarts = 1, resample = 2, n = 2, verbose = TRUE)
   })
   expect_true(any(grepl("100%", shown)))
   for (method in c("rfe", "bahsic", "forward")) {
@@ -337,7 +346,7 @@ test_that("a progress bar is drawn on request, on the message stream", {
   }
   # one bar for the ranking, one for all resamples
   shown <- capture.output(type = "message", {
-    fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe", resample = 3, verbose = TRUE)
+    fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe", resample = 3, n = 2, verbose = TRUE)
   })
   expect_length(gregexpr("|   0%", paste(shown, collapse = ""), fixed = TRUE)[[1]], 2)
 })
