@@ -463,7 +463,7 @@ print.summary.kernel_basis <- function(x, ...) {
 #' @param ... graphical parameters for [plot()].
 #' @returns The path, invisibly.
 #' @examples
-#' plot(kernel_basis(iris[, 1:4], size = 30))
+#' plot(kernel_basis(iris[, 1:4], size = 30, tol = 0))
 #' @family bases
 #' @export
 plot.kernel_basis <- function(x, log = "", ...) {

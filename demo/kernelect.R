@@ -28,7 +28,7 @@ r$basis <- kernel_basis(~ x1 + x2, r$circles)
 done(2)
 
 r$tuned <- kernel_tune(y ~ x1 + x2, r$circles, folds = 5)
-discriminant <- kernel_lda(y ~ x1 + x2, r$circles, size = 15)
+discriminant <- kernel_lda(y ~ x1 + x2, r$circles, size = 15, tol = 0)
 done(3)
 
 few <- simulate_fusion(60, seed = 1, columns = 30)
