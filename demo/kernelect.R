@@ -9,7 +9,10 @@ steps <- 5
 bar <- utils::txtProgressBar(0, steps, style = 3)
 done <- function(i) utils::setTxtProgressBar(bar, i)
 r <- list(problem = list(
-  rank = "100 rows, 52 columns: two of them decide the class, and neither alone. Scale factors learned by kernel alignment find them.",
+  rank = paste(
+    "100 rows, 52 columns, two of which decide the class: no line separates it, and the second helps only beside the first.",
+    "Scale factors learned by kernel alignment find them."
+  ),
   basis = "300 rows on two noisy circles. How many of them span the rest?",
   model = "Kernel width and size by cross-validation; the boundary is what the model learned.",
   fusion = "60 rows, 30 columns, two of which carry the response; each column is a kernel with a weight.",
