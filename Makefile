@@ -10,7 +10,7 @@ RSCRIPT = Rscript --no-init-file
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 24
 
-demo: tarball-quick ## install into .lib/, print a small table and draw a plot
+demo: tarball-quick ## install into .lib/, show the main job, write plots and an HTML report to out/demo/
 	@tools/install
 	@$(RSCRIPT) -e 'source(system.file("demo", "kernelect.R", package = "kernelect"))' out/demo
 
