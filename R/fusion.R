@@ -76,10 +76,10 @@
 #' plot(fit)
 #' predict(fit, simulate_fusion(3, seed = 2))
 #'
-#' # blocks of columns
+#' # blocks of columns: the petals tell the species apart, the sepals add little
 #' kernel_fusion(iris[1:4], iris$Species, kernels = list(
-#'   sepal = kernel_on(rbf_kernel(), c("Sepal.Length", "Sepal.Width")),
-#'   petal = kernel_on(rbf_kernel(), c("Petal.Length", "Petal.Width"))
+#'   sepal = kernel_on(linear_kernel(), c("Sepal.Length", "Sepal.Width")),
+#'   petal = kernel_on(linear_kernel(), c("Petal.Length", "Petal.Width"))
 #' ))
 #' @family fusion
 #' @export
