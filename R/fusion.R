@@ -67,8 +67,8 @@
 #'   `scaling`, `input`: what `predict()` and the other methods need; `seal`: by which a model that
 #'   was changed is known.
 #' @references Mottl, Krasotkina, Seredin and Muchnik (2005), Kernel fusion and feature selection
-#'   in machine learning, Eighth IASTED International Conference on Intelligent Systems and
-#'   Control.
+#'   in machine learning, Computing Center of the Russian Academy of Sciences and DIMACS, Rutgers
+#'   University.
 #' @examples
 #' train <- simulate_fusion(20, seed = 1)
 #' fit <- kernel_fusion(y ~ ., train)
