@@ -29,7 +29,8 @@
 #' @param columns number of columns, two of which matter.
 #' @returns A data frame with `n` rows, numeric columns `x1`, `x2`, ... (`x` for the sinc function)
 #'   and the response `y`, a factor or a number. Classes have equal sizes (the first one row more
-#'   when `n` is odd), in alternating rows.
+#'   when `n` is odd), in alternating rows; those of `simulate_fusion(type = "recognition")` come as
+#'   the sign of y falls.
 #' @examples
 #' circles <- simulate_circles(200, seed = 1)
 #' plot(circles$x1, circles$x2, col = circles$y, asp = 1)
