@@ -1,14 +1,43 @@
 #' kernelect: kernels that select
 #'
-#' Four questions about a table of data, answered with kernels:
-#' 1. Which rows span the kernel space? [kernel_basis()], and on it [kernel_pca()],
-#'    [kernel_lm()], [kernel_lda()], with [kernel_tune()] to choose kernel and size.
-#' 2. Which columns matter? [kernel_rank()].
-#' 3. Which kernels matter? [kernel_fusion()].
-#' 4. Which directions of the kernel space discriminate? [kernel_takes()].
+#' Four questions about a table of data, answered with kernels. New here? `vignette("kernelect")`
+#' takes an hour through all of them. Every function, by what it is for:
 #'
-#' Kernels are described on [kernels], their matrices on [gram()], and criteria that compare
-#' a Gram matrix with classes on [kernel_alignment()].
+#' **Which rows span the kernel space?**
+#' * [kernel_basis()] picks them, [`plot()`][plot.kernel_basis] shows how many are needed,
+#'   [`predict()`][predict.kernel_basis] gives coordinates of new rows.
+#'
+#' **Models on such a basis**
+#' * [kernel_lm()]: regression and classification.
+#' * [kernel_lda()]: discriminant axes, posterior probabilities.
+#' * [kernel_pca()]: principal components.
+#' * [kernel_tune()]: kernel and size of a model by cross-validation.
+#' * [plot_boundary()]: what a classifier has learned from two columns.
+#'
+#' **Which columns matter?**
+#' * [kernel_rank()] ranks them, [`predict()`][predict.kernel_rank] takes the best of a table.
+#'
+#' **Which kernels matter?**
+#' * [kernel_fusion()] weighs them; [kernel_on()] makes one for some columns, [noise_kernel()] one
+#'   for noise.
+#'
+#' **Which directions of the kernel space discriminate?**
+#' * [kernel_takes()] weighs them and classifies by what remains.
+#'
+#' **Kernels and their matrices**
+#' * [rbf_kernel()], [laplace_kernel()], [linear_kernel()], [polynomial_kernel()],
+#'   [sigmoid_kernel()], [spline_kernel()], [function_kernel()]: kernels.
+#' * [as_kernel()]: kernels of the kernlab package.
+#' * [gram()]: the matrix of kernel values.
+#' * [kernel_alignment()], [kernel_separability()], [kernel_hsic()]: how well such a matrix fits
+#'   classes.
+#'
+#' **Simulations of the papers**
+#' * [simulate_two_gaussians()], [simulate_sinc()], [simulate_circles()], [simulate_weston()],
+#'   [simulate_fusion()].
+#'
+#' Every model has `print()`, `summary()`, `plot()` and `predict()`; `coef()`, `fitted()`, `residuals()` and
+#' `nobs()` work where they have a meaning.
 #'
 #' @section Options:
 #' `kernelect.threads`: default number of threads (1). Results do not depend on it.
