@@ -25,7 +25,7 @@
 #' Memory is the n x size factor; the n x n matrix is never formed.
 #'
 #' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
-#'   formula such as `~ .`.
+#'   formula such as `~ .`; for `head()` a `kernel_basis`.
 #' @param kernel a kernel, see [kernels].
 #' @param method how rows are picked, see Details.
 #' @param size largest number of rows to pick. NULL: at most 1000, with a message when that
@@ -54,8 +54,12 @@
 #' * `stop`: what ended the path: `"rank"`, `"tol"`, `"threshold"` or `"size"`;
 #' * `center_index`: rows that stand for the centre, or NULL;
 #' * `method`, `n` (training rows), `scaling` (column means and sds, or NULL);
+#' * `row_names`, `center_names`: names of the rows picked and of those that stand for the centre,
+#'   by which columns of a cross-Gram matrix are found (NULL unless from a Gram matrix with names);
 #' * `cholesky` (size x size), `center_vectors`, `shift`, `input`, `updates`: what `predict()`
 #'   and the models need, and the number of block updates.
+#'
+#' `head(basis, n)` is the basis of the first `n` rows picked, again of class `"kernel_basis"`.
 #'
 #' A model that was changed after it was fitted is refused by every method: its attribute `seal`
 #' shows it.
@@ -73,6 +77,7 @@
 #' plot(basis)
 #' z <- predict(basis, iris[1:3, 1:4])
 #' kernel_basis(~ Sepal.Length + Petal.Length, iris, method = "cholesky")$index
+#' head(basis, 3)
 #' @family bases
 #' @export
 kernel_basis <- function(x, ...) UseMethod("kernel_basis")
@@ -402,6 +407,9 @@ checked_diagonal <- function(diag, newdata) {
 
 # ---- methods -----------------------------------------------------------------------
 
+#' @rdname kernel_basis
+#' @param n number of rows of the basis to keep: bases are nested, so the first `n` rows are the basis
+#'   of that size.
 #' @importFrom utils head
 #' @export
 head.kernel_basis <- function(x, n = 6L, ...) {

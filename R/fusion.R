@@ -63,7 +63,8 @@
 #' * `training_error`: root mean squared error or share of rows misclassified in training;
 #' * `gap`: largest relative duality gap of the support vector machines (NULL for regression);
 #' * `type`, `levels`, `kernels` (with numbers worked out), `vectors` (support rows, scaled),
-#'   `expansion` (their coefficients a), `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
+#'   `expansion` (their coefficients a), `support_names` (their names, for Gram matrices with names),
+#'   `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
 #'   `scaling`, `input`: what `predict()` and the other methods need; `seal`: by which a model that
 #'   was changed is known.
 #' @references Mottl, Krasotkina, Seredin and Muchnik (2005), Kernel fusion and feature selection

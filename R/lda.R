@@ -32,7 +32,8 @@
 #' * `means`: class means of the coordinates, a row per class; `center`: their overall mean;
 #' * `prior`, `counts`: prior probabilities and rows per class;
 #' * `within`: pooled within-class covariance of the scores;
-#' * `scores` (n x axes) and `fitted.values` (classes) of the training rows, NULL without `keep`;
+#' * `scores` (n x axes), `fitted.values` (classes assigned) and `observed` (classes given) of the
+#'   training rows, NULL without `keep`;
 #' * `basis`: the [kernel_basis()];
 #' * `error`: share of training rows misclassified; `confusion`: training rows by class and
 #'   fitted class;

@@ -41,7 +41,7 @@
 #'
 #' @inheritParams kernel_basis
 #' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
-#'   formula such as `y ~ .`.
+#'   formula such as `y ~ .`; for `head()` a `kernel_takes`.
 #' @param y class labels: a factor, or a character or logical vector.
 #' @param kernel a kernel, see [kernels]; of no use when `basis` is a `kernel_basis`, which has
 #'   one (a different one warns).
@@ -387,6 +387,8 @@ nearest_class <- function(fit, scores, threads) {
 
 # ---- methods -----------------------------------------------------------------------
 
+#' @rdname kernel_takes
+#' @param n number of directions to keep, the best first.
 #' @export
 head.kernel_takes <- function(x, n = 6L, ...) {
   check_dots(...)

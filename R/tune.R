@@ -28,18 +28,21 @@
 #'   1/4, 1/2, 1, 2, 4; sizes from 5 to 200, at most half of the rows.
 #' @param folds number of folds, from 2 to the number of rows.
 #' @param seed a whole number.
-#' @param ... arguments for `fit`, such as `basis`, `ridge`, `tol` or `scale`.
+#' @param ... arguments for `fit`, such as `basis`, `ridge`, `tol` or `scale`; for `predict()` those of
+#'   the model's own `predict()`, such as `type`.
 #' @returns A list of class `"kernel_tune"`:
 #' * `results`: data frame with a row per candidate: `kernel` (label), `size`, `error`, `se`;
 #' * `best`: the row of the best candidate;
 #' * `model`: the best candidate, fitted to all rows;
 #' * `kernels`: the kernels, named by label; `folds`: number of folds; `seed`; `measure`: what
 #'   `error` is; `n`.
+#'
+#' `predict()` gives what `model` predicts.
 #' @examples
 #' tuned <- kernel_tune(Species ~ ., iris, folds = 5, grid = list(size = c(5, 10, 20)))
 #' tuned
 #' plot(tuned)
-#' predict(tuned$model, iris[c(1, 51, 101), ])
+#' predict(tuned, iris[c(1, 51, 101), ])
 #' @family models
 #' @export
 kernel_tune <- function(x, ...) UseMethod("kernel_tune")
@@ -281,6 +284,9 @@ validate_tune <- function(object, arg = "object") {
   object
 }
 
+#' @rdname kernel_tune
+#' @param object a `kernel_tune`.
+#' @param newdata new rows, as the model wants them.
 #' @export
 predict.kernel_tune <- function(object, newdata, ...) {
   stats::predict(validate_tune(object)$model, newdata, ...)
