@@ -286,6 +286,9 @@ validate_basis <- function(basis, arg = "object") {
 
 #' Coordinates of new rows in a kernel basis
 #'
+#' Use it when a method outside this package is to work on the kernel space: the coordinates are
+#' ordinary columns. `type = "residual"` shows new rows that are unlike all training rows.
+#'
 #' @param object a [kernel_basis()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
 #'   a basis from a Gram matrix the cross-Gram matrix, new rows by training rows (columns matched

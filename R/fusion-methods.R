@@ -38,6 +38,9 @@ valid_spec <- function(spec, input) {
 
 #' Predict by fused kernels
 #'
+#' Use it to get the number or the class of rows that the model has not seen; `type = "decision"` tells
+#' how far a row lies on its side.
+#'
 #' @param object a [kernel_fusion()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
 #'   a model of Gram matrices the named list of cross-Gram matrices, new rows by training rows
@@ -182,6 +185,9 @@ gram_decisions <- function(object, new) {
 
 #' Coefficients of fused columns
 #'
+#' Use it when columns were fused and the linear rule itself is wanted: to read it, or to write it down
+#' for use elsewhere (`original = TRUE`).
+#'
 #' @param object a [kernel_fusion()] whose kernels are single columns.
 #' @param original FALSE: of the scaled columns, as in `object$coefficients`; TRUE: of the columns
 #'   as they were given, with the intercept first.
@@ -294,6 +300,9 @@ print.summary.kernel_fusion <- function(x, ...) {
 }
 
 #' Plot the weights of fused kernels
+#'
+#' Use it to see which kernels are left and whether the weights had settled (`"path"`), or how the
+#' kernels share the rule (`"weights"`).
 #'
 #' @param x a [kernel_fusion()].
 #' @param type `"path"`: weights by iteration on a logarithmic axis, which shows how the kernels

@@ -191,6 +191,9 @@ validate_lda <- function(object, arg = "object") {
 
 #' Classes, posterior probabilities or scores of a kernel discriminant analysis
 #'
+#' Use it to classify rows that the model has not seen, to know how sure a class is (`"posterior"`), or
+#' to draw new rows among the training rows (`"scores"`).
+#'
 #' @param object a [kernel_lda()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
 #' @param type `"class"`, `"posterior"` (probabilities, a column per class) or `"scores"` (a
@@ -269,7 +272,7 @@ nobs.kernel_lda <- function(object, ...) {
 #' Plot the axes of a kernel discriminant analysis
 #'
 #' Scores of the training rows on two axes by class; with two classes, which have one axis, the
-#' distribution of the scores of each class.
+#' distribution of the scores of each class. Use it to see which classes are apart and which overlap.
 #' @param x a [kernel_lda()].
 #' @param axes two axis numbers.
 #' @param ... graphical parameters for [plot()].

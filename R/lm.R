@@ -161,6 +161,9 @@ validate_lm <- function(object, arg = "object") {
 
 #' Predictions of a kernel regression or classification
 #'
+#' Use it to get the number or the class of rows that the model has not seen; `type = "response"` of a
+#' classifier tells how close the decision was.
+#'
 #' @param object a [kernel_lm()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
 #' @param type `"response"`: values of the regression; `"class"`: the class of largest value.
@@ -258,6 +261,9 @@ nobs.kernel_lm <- function(object, ...) {
 }
 
 #' Plot a kernel regression or classification
+#'
+#' Use it to see how well the model fits (`"fit"`), or whether another number of rows would do as well
+#' (`"loo"`).
 #'
 #' @param x a [kernel_lm()].
 #' @param type `"fit"`: observed against fitted values, or for a factor the confusion matrix of

@@ -238,6 +238,9 @@ validate_rows <- function(rows, arg) {
 
 #' Scores of new rows on kernel principal components
 #'
+#' Use it to put new rows beside the training rows, in a plot or in a model that was fitted to the
+#' scores.
+#'
 #' @param object a [kernel_pca()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name);
 #'   missing: the scores of the training rows.
@@ -313,7 +316,8 @@ nobs.kernel_pca <- function(object, ...) {
 #' Plot kernel principal components
 #'
 #' Scores of the training rows on two components, coloured by class if given; or the share of
-#' variance per component.
+#' variance per component. Use it to look for groups and outliers (`"scores"`), or to choose how many
+#' components to keep (`"variance"`).
 #' @param x a [kernel_pca()].
 #' @param components two component numbers.
 #' @param classes class labels of the training rows, for colours and symbols.

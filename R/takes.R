@@ -330,6 +330,9 @@ validate_takes <- function(fit, arg = "object") {
 
 #' Predict by directions that discriminate
 #'
+#' Use it to classify rows that the model has not seen, or to take the weighted directions as columns
+#' for another method (`"scores"`).
+#'
 #' @param object a [kernel_takes()] model.
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
 #' @param type `"class"`: the label of the nearest training row in the weighted directions, ties

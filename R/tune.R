@@ -331,7 +331,8 @@ nobs.kernel_tune <- function(object, ...) {
 
 #' Plot the results of tuning
 #'
-#' Cross-validated error with its standard error against basis size, a line per kernel.
+#' Cross-validated error with its standard error against basis size, a line per kernel. Use it to see
+#' whether the best candidate stands out, and whether the grid should be wider.
 #' @param x a [kernel_tune()].
 #' @param ... graphical parameters for [plot()].
 #' @returns The plotted data, invisibly.
