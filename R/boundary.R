@@ -20,7 +20,8 @@
 #' circles <- simulate_circles(100, seed = 1)
 #' fit <- kernel_lm(y ~ x1 + x2, circles)
 #' plot_boundary(fit, circles, grid = 40)
-#' @family plots
+#' @family models
+#' @family fusion
 #' @export
 plot_boundary <- function(object, data, columns = NULL, y = NULL, grid = 120, ...) {
   check_given("object")

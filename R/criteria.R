@@ -20,7 +20,8 @@
 #' kernel_alignment(K, iris$Species)
 #' kernel_separability(K, iris$Species)
 #' kernel_hsic(K, iris$Species)
-#' @family criteria
+#' @family kernels
+#' @family feature ranking
 #' @name criteria
 NULL
 

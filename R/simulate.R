@@ -35,7 +35,8 @@
 #' circles <- simulate_circles(200, seed = 1)
 #' plot(circles$x1, circles$x2, col = circles$y, asp = 1)
 #' dim(simulate_weston(10, seed = 1, type = "nonlinear"))
-#' @family simulations
+#' @seealso The methods they were made for: [kernel_basis()], [kernel_lm()] and [kernel_lda()] (two
+#'   clouds, sinc, circles), [kernel_rank()] (Weston), [kernel_fusion()].
 #' @name simulations
 NULL
 
