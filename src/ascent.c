@@ -3,7 +3,10 @@
  * ke_lbfgs: limited-memory BFGS in v = w^2 >= 0. Coordinates at zero whose gradient points
  * outwards are held; the two-loop recursion runs on the others; steps are projected on the
  * bound and shortened until the value rises enough (Armijo). In v zero is not absorbing: the
- * gradient by v brings a column back, the one by w could not.
+ * gradient by v brings a column back, the one by w could not. But a function of distances, not
+ * their squares, has a kink at zero wherever rows are equal in the other columns, to which the
+ * gradient is blind, and bends without bound beside it: where that stops the search, it goes on
+ * with the least coordinates held.
  * ke_ascend: plain gradient ascent in w with backtracking; a step is cut so that every w stays
  * within [w/10, 10 w], which keeps the order of the weights that the gradient gives.
  * Both see a value and a gradient, never a kernel. Memory O(d KE_MEMORY).
@@ -16,6 +19,7 @@
 
 #define SUFFICIENT 1e-4 /* share of the promised rise that a step must bring */
 #define PATIENCE 3      /* small changes in a row before a search stops */
+#define REACH 0.1       /* of the first step, relative to the largest v */
 #define SHORTEST 1e-14  /* step, relative to the first one tried, where backtracking gives up */
 
 static double dot(const double *a, const double *b, size_t n)
@@ -69,6 +73,7 @@ static ke_status begin(const ke_objective *f, ke_search *s, const double *w)
 typedef struct {
   size_t d, stored, next;
   double reach; /* of a step without memory, relative to the largest v */
+  double hold;  /* coordinates up to this stay where they are; 0: none does */
   double *v, *trial, *trial_w, *trial_gradient, *direction; /* d */
   double *move, *turn; /* d x KE_MEMORY: changes of v and of -gradient */
 } memory;
@@ -80,7 +85,8 @@ static memory memory_at(double *work, size_t d)
   const memory m = {d,
                     0,
                     0,
-                    0.1,
+                    REACH,
+                    0.0,
                     work,
                     work + d,
                     work + 2 * d,
@@ -144,7 +150,7 @@ static int two_loop(memory *m, const double *free)
 static void free_gradient(memory *m, const double *gradient)
 {
   for (size_t i = 0; i < m->d; i++) {
-    m->trial[i] = m->v[i] > 0.0 || gradient[i] > 0.0 ? 1.0 : 0.0;
+    m->trial[i] = m->v[i] > m->hold || (gradient[i] > 0.0 && m->hold == 0.0) ? 1.0 : 0.0;
     m->direction[i] = m->trial[i] != 0.0 ? gradient[i] : 0.0;
   }
 }
@@ -204,8 +210,21 @@ static void accept(ke_search *s, memory *m, double *w, double value)
   memcpy(w, m->trial_w, m->d * sizeof(double));
 }
 
+/* Another start where a kinked search was stopped, unless the last one brought too little. */
+static int start_again(const ke_search *s, memory *m, double *last)
+{
+  if (!s->kinked || !(s->value - *last > PATIENCE * s->tol * fabs(s->value)))
+    return 0;
+  m->hold = 1e-4 * largest(m->v, m->d);
+  m->stored = 0;
+  m->reach = REACH;
+  *last = s->value;
+  return 1;
+}
+
 ke_status ke_lbfgs(const ke_objective *f, ke_search *s, double *w, double *work)
 {
+  double last = -HUGE_VAL; /* value at the last start */
   memory m = memory_at(work, f->d);
   for (size_t i = 0; i < f->d; i++)
     m.v[i] = w[i] * w[i];
@@ -218,7 +237,7 @@ ke_status ke_lbfgs(const ke_objective *f, ke_search *s, double *w, double *work)
     if (kind == 0)
       return KE_OK;
     const double share = line_search(f, s, &m, &value);
-    if (share == 0.0 && kind == 2)
+    if (share == 0.0 && kind == 2 && !start_again(s, &m, &last))
       return KE_OK; /* not even the gradient leads up: rounding has the last word */
     if (share == 0.0) {
       m.stored = 0;
@@ -228,8 +247,11 @@ ke_status ke_lbfgs(const ke_objective *f, ke_search *s, double *w, double *work)
       m.reach = share == 1.0 && m.reach < 0.5 ? 2.0 * m.reach : share * m.reach;
     small = small_change(s->value, value, s->tol) ? small + 1 : 0;
     accept(s, &m, w, value);
-    if (small == PATIENCE)
+    if (small < PATIENCE)
+      continue;
+    if (!start_again(s, &m, &last))
       return KE_OK;
+    small = 0;
   }
   return KE_NOT_CONVERGED;
 }

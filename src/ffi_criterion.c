@@ -108,15 +108,15 @@ static SEXP search_result(const ke_search *s, const double *w, size_t d, ke_stat
   return out;
 }
 
-/* control: 0 lbfgs or 1 ascent, max_iter, tol */
+/* control: 0 lbfgs or 1 ascent, max_iter, tol, 1 if kinked */
 static SEXP run_search(const ke_objective *f, SEXP start, SEXP control)
 {
   const double *from = ffi_optional(start, f->d, "start");
-  ffi_assert(from != NULL && TYPEOF(control) == REALSXP && XLENGTH(control) == 3, "control");
+  ffi_assert(from != NULL && TYPEOF(control) == REALSXP && XLENGTH(control) == 4, "control");
   const size_t max_iter = (size_t)REAL(control)[1];
   double *w = (double *)R_alloc(f->d, sizeof(double));
   memcpy(w, from, f->d * sizeof(double));
-  ke_search s = {max_iter, REAL(control)[2], 0.0, NULL, NULL, NULL, 0};
+  ke_search s = {.max_iter = max_iter, .tol = REAL(control)[2], .kinked = REAL(control)[3] != 0.0};
   s.gradient = (double *)R_alloc(f->d, sizeof(double));
   s.values = (double *)R_alloc(max_iter + 1, sizeof(double));
   s.steps = (double *)R_alloc(max_iter + 1, sizeof(double));

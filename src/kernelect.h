@@ -393,6 +393,7 @@ typedef struct {
 typedef struct {
   size_t max_iter;
   double tol; /* stop at a relative change of the value below this */
+  int kinked; /* the gradient may be blind at zero, as that of a laplace kernel */
   double value;
   double *gradient; /* d, by v */
   double *values;   /* max_iter + 1 */

@@ -102,7 +102,8 @@ static ke_status search(ke_status (*method)(const ke_objective *, ke_search *, d
 {
   static double gradient[D], values[1001], steps[1001];
   double *work = malloc(ke_search_work(D) * sizeof(double));
-  const ke_search start = {max_iter, 1e-12, 0.0, gradient, values, steps, 0};
+  const ke_search start = {
+      .max_iter = max_iter, .tol = 1e-12, .gradient = gradient, .values = values, .steps = steps};
   const ke_objective f = {D, bowl, NULL};
   *s = start;
   for (size_t d = 0; d < D; d++)

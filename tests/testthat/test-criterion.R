@@ -98,7 +98,7 @@ test_that("criteria agree with the exported functions on a Gram matrix", {
 test_that("the learned scale factors are at least as good as those of optim()", {
   data <- draw_rank_data(n = 80)
   problem <- criterion_problem(data$x, data$y, rbf_kernel(sigma = 1), "alignment")
-  control <- list(optimizer = "lbfgs", max_iter = 500, tol = 1e-10, threads = 1L)
+  control <- list(optimizer = "lbfgs", max_iter = 500, tol = 1e-10, threads = 1L, kernel = rbf_kernel())
   ours <- maximise(problem, rep(1, 5), control)
   theirs <- optim(rep(1, 5), function(v) evaluate_criterion(problem, sqrt(v))$value,
                   function(v) evaluate_criterion(problem, sqrt(v))$gradient, method = "L-BFGS-B", lower = 0,

@@ -30,11 +30,11 @@ glue_calls <- function() {
       c(bad_problem, list(list(spec[-1], 1:3, replace(spec, 3, 0)), c(bad_kernel, list(spline)), list(1, NULL, 1:2), bad_threads))
     ),
     ffi_maximise = list(
-      c(problem, list(spec, linear, c(1, 1), c(0, 3, 1e-6), 1L)),
+      c(problem, list(spec, linear, c(1, 1), c(0, 3, 1e-6, 0), 1L)),
       c(bad_problem, list(list(spec[-1]), bad_kernel, list(1, NULL, 1:2), list(c(0, 3), 1:3), bad_threads))
     ),
     ffi_maximise_function = list(
-      list(objective, environment(), c(1, 1), c(0, 3, 1e-6)),
+      list(objective, environment(), c(1, 1), c(0, 3, 1e-6, 0)),
       list(list(1, function(w) 1, function(w) "a", function(w) 1:3), list(1), list(1:2), list(c(0, 3), 1:3))
     ),
     ffi_subset_pairs = list(c(problem, list(linear, 1L)), c(bad_problem, list(bad_kernel, bad_threads))),

@@ -458,3 +458,24 @@ test_that("plots return their data and restore the graphical parameters", {
   expect_named(plot(fit), c("name", "column", "frequency"))
   expect_identical(graphics::par("mar"), before)
 })
+
+test_that("a laplace kernel's kinks do not end a search away from the top", {
+  skip_if_not_installed("mlbench")
+  sonar <- new.env()
+  utils::data("Sonar", package = "mlbench", envir = sonar)
+  x <- scale(as.matrix(sonar$Sonar[c(1:5, 10:14)]))
+  class <- sonar$Sonar$Class
+  y <- ifelse(class == levels(class)[1], 1, -1)
+  for (kernel in list(laplace_kernel(), laplace_kernel(2))) {
+    fit <- kernel_rank(x, class, kernel, "sfs", target = "plain")
+    value <- function(v) sum(gram(x, within_list(fit$kernel, weights = sqrt(v))) * outer(y, y))
+    v <- unname(fit$weights)^2
+    expect_equal(fit$value, value(v), tolerance = 1e-10)
+    for (column in which(v > 1e-4 * max(v))) {
+      nudge <- replace(numeric(10), column, 1e-4)
+      expect_lt(abs(log(value(v * (1 + nudge)) / value(v * (1 - nudge))) / 2e-4), 1e-4)
+    }
+  }
+  fast <- kernel_rank(x, class, laplace_kernel(), "scss")
+  expect_gt(fast$value, kernel_rank(x, class, laplace_kernel(), "scss", optimizer = "ascent")$value)
+})
