@@ -94,7 +94,7 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
   control <- basis_control(method, size, tol, center, neighbours, threshold, first, threads, verbose)
   if (missing(x)) {
     if (is.null(K)) abort("argument", "Give `x`, or a Gram matrix as `K`.")
-    return(basis_from_gram(check_gram(K), control)$basis)
+    return(basis_from_gram(check_gram(K), control))
   }
   if (!is.null(K)) abort("argument", "Give `x` or `K`, not both.")
   data <- model_data(x, scale = scale, na_action = na_action)
@@ -177,8 +177,8 @@ threshold_at <- function(t, threshold) {
 
 # ---- fitting --------------------------------------------------------------------
 
-# Both return the basis and, with `keep`, the n x size factor: the orthonormal coordinates of
-# the training rows.
+# The basis and, with `keep`, the n x size factor: the orthonormal coordinates of the training
+# rows.
 basis_from_data <- function(data, kernel, control, keep = FALSE) {
   x <- data$x
   source <- if (kernel$type == "function") {
@@ -203,13 +203,12 @@ named_rows <- function(x, index) {
   rows
 }
 
-basis_from_gram <- function(K, control, keep = FALSE) {
-  fit <- run_engine(list(K = K), control, nrow(K), keep)
+basis_from_gram <- function(K, control) {
+  fit <- run_engine(list(K = K), control, nrow(K), keep = FALSE)
   names <- rownames(K)
-  basis <- new_basis(fit, control,
+  new_basis(fit, control,
     n = nrow(K), row_names = names[fit$index], center_names = if (length(fit$center)) names[fit$center]
   )
-  list(basis = basis, factor = fit$factor)
 }
 
 run_engine <- function(source, control, n, keep) {

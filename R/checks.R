@@ -5,8 +5,8 @@ abort <- function(kind, ..., call = user_call()) {
   stop(new_condition("error", kind, paste0(...), call))
 }
 
-warn <- function(kind, ..., call = user_call()) {
-  warning(new_condition("warning", kind, paste0(...), call))
+warn <- function(kind, ...) {
+  warning(new_condition("warning", kind, paste0(...), user_call()))
 }
 
 inform <- function(...) {

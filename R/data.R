@@ -11,7 +11,7 @@
 # The common start of every fit: matrix, rows dropped for NA, scaling. Returns the scaled
 # matrix `x`, the response `y` (rows matched), the blueprint, the scaling and `n`. Where the
 # user has no choice about missing values `na_action` is NULL: they fail.
-model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", terms = NULL) {
+model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail") {
   check_flag(scale, "scale")
   if (!is.null(na_action)) na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
   design <- design_matrix(x)
@@ -28,7 +28,6 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", terms = NU
   }
   check_finite_columns(x)
   check_finite_response(y)
-  design$input$terms <- terms
   scaling <- fit_scaling(x, scale)
   list(x = apply_scaling(x, scaling), y = y, input = design$input, scaling = scaling, n = nrow(x))
 }

@@ -41,8 +41,8 @@ svm_dual <- function(K, g, cost = 1, start = NULL, ...) {
 }
 
 # Smallest sphere around the rows in the kernel space: weights of its centre, squared radius.
-enclosing_sphere <- function(K, diagonal = diag(K), ...) {
-  fit <- solve_dual(K, diagonal / 2, 0, 1, total = 1, ...)
+enclosing_sphere <- function(K, ...) {
+  fit <- solve_dual(K, diag(K) / 2, 0, 1, total = 1, ...)
   fit$radius2 <- max(0, -2 * fit$value)
   fit
 }

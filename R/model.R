@@ -19,11 +19,11 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
 
 # The arguments of a basis as a model takes them; `basis` NULL means pivoting to the numerical
 # rank, which keeps the span of all rows.
-model_control <- function(basis, size, tol, ..., arg = "basis") {
+model_control <- function(basis, size, tol, ...) {
   if (is.null(basis)) return(basis_control("cholesky", size = if (is.null(size)) Inf else size, tol = 0, ...))
   if (inherits(basis, "kernel_basis")) return(basis_control(basis$method, size = size, tol = tol, ...))
   if (!(is.character(basis) && length(basis) == 1L && basis %in% basis_methods)) {
-    must_be(arg, paste0("NULL, a kernel_basis, or one of ", paste0("\"", basis_methods, "\"", collapse = ", ")), basis)
+    must_be("basis", paste0("NULL, a kernel_basis, or one of ", paste0("\"", basis_methods, "\"", collapse = ", ")), basis)
   }
   basis_control(basis, size = size, tol = tol, ...)
 }

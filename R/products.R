@@ -7,7 +7,7 @@ pieces <- function(n, flops) {
 
 zeros <- function(n, m) .Call(ffi_zeros, as.integer(n), as.integer(m))
 
-# a %*% b, crossprod(a, b) and tcrossprod(a, b) in such pieces.
+# a %*% b, tcrossprod(a, b) and crossprod(a) in such pieces.
 product <- function(a, b) by_rows(a, ncol(b), function(part) part %*% b)
 
 outer_product <- function(a, b = a) by_rows(a, nrow(b), function(part) tcrossprod(part, b))
@@ -23,13 +23,13 @@ by_rows <- function(a, columns, f) {
   out
 }
 
-inner_product <- function(a, b = NULL) {
-  parts <- pieces(nrow(a), ncol(a) * ncol(if (is.null(b)) a else b))
-  if (length(parts) < 2L) return(crossprod(a, b))
+inner_product <- function(a) {
+  parts <- pieces(nrow(a), ncol(a)^2)
+  if (length(parts) < 2L) return(crossprod(a))
   out <- 0
   for (rows in parts) {
     .Call(ffi_check)
-    out <- out + crossprod(a[rows, , drop = FALSE], b[rows, , drop = FALSE])
+    out <- out + crossprod(a[rows, , drop = FALSE])
   }
   out
 }

@@ -13,7 +13,9 @@ new_rows <- function(newdata, data) {
 
 fit_formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data, ...)
-  model_data(parts$x, parts$y, terms = parts$terms)
+  fit <- model_data(parts$x, parts$y)
+  fit$input$terms <- parts$terms
+  fit
 }
 
 # The class of a tibble, whose own methods are at work where that package is loaded.

@@ -6,7 +6,6 @@ test_that("products in pieces are the products", {
   expect_equal(outer_product(a, t(b)), a %*% b)
   expect_equal(outer_product(a), tcrossprod(a))
   expect_equal(inner_product(a), crossprod(a))
-  expect_equal(inner_product(t(b), a[1:380, ]), b %*% a[1:380, ])
   expect_identical(inner_product(a[, 1:2]), crossprod(a[, 1:2]))
   expect_identical(zeros(3, 0), matrix(0, 3, 0))
   expect_identical(zeros(1100, 1000), matrix(0, 1100, 1000))
