@@ -7,11 +7,11 @@
 #   intercept (multiplier of the sum), iterations, faces,
 #   status: "solved", "infeasible" (unbounded, or no b has that sum) or "not converged".
 solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1e-12,
-                       max_iter = 1e6, cache = 1e8, threads = 1L) {
+                       max_iter = 1e6, cache = 1e8) {
   n <- length(linear)
   vectors <- matrix(as.double(c(linear, rep_len(lower, n), rep_len(upper, n),
                                 if (is.null(start)) numeric(n) else start)), n)
-  fit <- .Call(ffi_dual, dual_source(K), vectors, c(total, tol, max_iter, cache), threads)
+  fit <- .Call(ffi_dual, dual_source(K), vectors, c(total, tol, max_iter, cache))
   fit$status <- dual_status(fit$status)
   fit
 }

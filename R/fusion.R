@@ -232,7 +232,7 @@ fused_gram <- function(set, r, threads) {
   live <- r > 0
   if (is.null(set$x)) {
     if (sum(live) == 1L && r[live] == 1) return(set$grams[live][[1L]])
-    return(.Call(ffi_fuse, set$grams[live], r[live], threads))
+    return(.Call(ffi_fuse, set$grams[live], r[live]))
   }
   gram_matrix(set$x[, live, drop = FALSE], new_kernel("linear", weights = sqrt(r[live])), NULL,
               threads)
@@ -253,8 +253,7 @@ forms_of <- function(set, r, a) {
 solve_machines <- function(set, r, g, control, last) {
   K <- fused_gram(set, r, control$threads)
   fits <- lapply(seq_len(ncol(g)), function(c) {
-    fit <- svm_dual(K, g[, c], control$cost, last$lambda[, c], tol = 1e-10,
-                    threads = control$threads)
+    fit <- svm_dual(K, g[, c], control$cost, last$lambda[, c], tol = 1e-10)
     if (fit$status == "infeasible") fail_inseparable(colnames(g)[c])
     fit
   })

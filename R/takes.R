@@ -226,7 +226,7 @@ log_odds <- function(error, n) {
 
 # how: 0 forward selection, 1 as printed, 2 the errors along `order`.
 ensemble_path <- function(z, y, how, order, control) {
-  .Call(ffi_kffs, z, as.integer(y), how, order, control$threads, show_progress(control$verbose))
+  .Call(ffi_kffs, z, as.integer(y), how, order, show_progress(control$verbose))
 }
 
 relief <- function(z, y, control) {

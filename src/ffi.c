@@ -43,11 +43,17 @@ static double draw_uniform(void *data)
   return unif_rand();
 }
 
+ke_env ffi_env_serial(void)
+{
+  const ke_env env = {1, check_interrupt, draw_uniform, NULL, NULL};
+  return env;
+}
+
 ke_env ffi_env(SEXP threads)
 {
-  const int count = Rf_asInteger(threads);
-  ffi_assert(count >= 1, "threads");
-  const ke_env env = {count, check_interrupt, draw_uniform, NULL, NULL};
+  ke_env env = ffi_env_serial();
+  env.threads = Rf_asInteger(threads);
+  ffi_assert(env.threads >= 1, "threads");
   return env;
 }
 
@@ -74,19 +80,17 @@ static void draw_progress(void *data, double share)
   REprintf("| %3d%%%s", (int)(100.0 * share), share < 1.0 ? "" : "\n");
 }
 
-ke_env ffi_env_progress(SEXP threads, SEXP verbose)
+void ffi_show_progress(ke_env *env, SEXP verbose)
 {
-  ke_env env = ffi_env(threads);
   const int show = Rf_asLogical(verbose);
   if (show == FALSE)
-    return env;
+    return;
   bar *b = (bar *)R_alloc(1, sizeof(bar));
   b->marks = -1;
   b->start = time(NULL);
   b->patience = show == TRUE ? 0.0 : 2.0;
-  env.data = b;
-  env.progress = draw_progress;
-  return env;
+  env->data = b;
+  env->progress = draw_progress;
 }
 
 ke_kernel ffi_kernel(SEXP spec)

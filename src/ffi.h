@@ -22,10 +22,11 @@ const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);
 const double *ffi_optional(SEXP x, size_t n, const char *what);
 
 ke_env ffi_env(SEXP threads);
+ke_env ffi_env_serial(void);
 
-/* The same, with a progress bar on the message stream: at once when `verbose` is TRUE, after two
- * seconds when it is NA. */
-ke_env ffi_env_progress(SEXP threads, SEXP verbose);
+/* Adds a progress bar on the message stream: at once when `verbose` is TRUE, after two seconds
+ * when it is NA. */
+void ffi_show_progress(ke_env *env, SEXP verbose);
 ke_kernel ffi_kernel(SEXP spec);
 
 /* Packed rows in R_alloc memory. */
@@ -46,9 +47,9 @@ SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
 SEXP ffi_extremes(SEXP z, SEXP v);
 SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo);
-SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control, SEXP threads);
+SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control);
 SEXP ffi_forms(SEXP grams, SEXP a);
-SEXP ffi_fuse(SEXP grams, SEXP weights, SEXP threads);
+SEXP ffi_fuse(SEXP grams, SEXP weights);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
 SEXP ffi_symmetry(SEXP K);
 SEXP ffi_fingerprint(SEXP list);
@@ -57,7 +58,7 @@ SEXP ffi_zeros(SEXP rows, SEXP columns);
 SEXP ffi_column_sd(SEXP x, SEXP center);
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);
 SEXP ffi_memory_limit(void);
-SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP threads, SEXP verbose);
+SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose);
 SEXP ffi_nearest(SEXP x, SEXP z, SEXP shift, SEXP threads);
 SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights);
 SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads);

@@ -295,7 +295,8 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
 /* A list, or the status as a number when there is no basis: the R side has the words. */
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
 {
-  const ke_env env = ffi_env_progress(threads, element(rule, "verbose"));
+  ke_env env = ffi_env(threads);
+  ffi_show_progress(&env, element(rule, "verbose"));
   ke_source plain = source_from_list(source), shifted;
   if (plain.rows && !ffi_within_range(&plain.kernel, plain.rows))
     return Rf_ScalarInteger(KE_NOT_FINITE);

@@ -71,7 +71,7 @@ static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, k
 }
 
 /* vectors: n x 4, columns linear, lower, upper, start; control: total, tol, max_iter, bytes */
-SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control, SEXP threads)
+SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control)
 {
   ke_dual problem;
   memset(&problem, 0, sizeof problem);
@@ -95,7 +95,7 @@ SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control, SEXP threads)
   SEXP solution = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
   SEXP gradient = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
   memcpy(REAL(solution), v + 3 * n, n * sizeof(double));
-  const ke_env env = ffi_env(threads);
+  const ke_env env = ffi_env_serial();
   ke_dual_result result;
   const ke_status status =
       ke_dual_solve(&problem, &settings, REAL(solution), REAL(gradient), &result, &env);

@@ -15,14 +15,14 @@ static const double **gram_pointers(SEXP grams, size_t *n)
   return out;
 }
 
-SEXP ffi_fuse(SEXP grams, SEXP weights, SEXP threads)
+SEXP ffi_fuse(SEXP grams, SEXP weights)
 {
   size_t n;
   const double **k = gram_pointers(grams, &n);
   const size_t count = (size_t)XLENGTH(grams);
   const double *w = ffi_optional(weights, count, "weights");
   ffi_assert(w != NULL, "weights");
-  const ke_env env = ffi_env(threads);
+  const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
   ffi_large_pages(REAL(out), n * n * sizeof(double));
   ke_fuse(k, w, count, n, REAL(out), &env);

@@ -15,7 +15,7 @@ SEXP ffi_centred_crossprod(SEXP z, SEXP centre)
   const char *names[] = {"mean", "crossprod", ""};
   size_t n, L;
   ffi_matrix(z, &n, &L, "coordinates");
-  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)L));
   SET_VECTOR_ELT(out, 1, matrix_of(L, L));
@@ -32,7 +32,7 @@ SEXP ffi_extremes(SEXP z, SEXP v)
   const double *left = ffi_matrix(z, &n, &L, "coordinates"),
                *right = ffi_matrix(v, &rows, &k, "vectors");
   ffi_assert(rows == L, "dimensions");
-  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(matrix_of(k, 2));
   ke_extremes(left, n, L, right, k, REAL(out), lend(KE_EXTREME_ROWS * k), &env);
   UNPROTECT(1);
@@ -44,7 +44,7 @@ SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre)
   size_t n, m, rows, k;
   const double *gram = ffi_matrix(K, &n, &m, "K"), *vectors = ffi_matrix(v, &rows, &k, "vectors");
   ffi_assert(n == m && rows == n, "dimensions");
-  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  const ke_env env = ffi_env_serial();
   double *copy = lend(n * k);
   memcpy(copy, vectors, n * k * sizeof(double));
   SEXP out = PROTECT(matrix_of(n, k));
@@ -74,7 +74,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo)
   const double *response = ffi_matrix(y, &rows, &g.k, "y");
   ffi_assert(rows == g.n && g.L > 0, "dimensions");
   const int *classes = labels_of(label, g.n, g.k);
-  const ke_env env = ffi_env(Rf_ScalarInteger(1));
+  const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)g.L));
   SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)g.k));

@@ -36,9 +36,10 @@ static ke_ensemble lend_ensemble(const ke_votes *v)
 }
 
 /* list(order, error): how 0 forward, 1 as printed, 2 along `order`. */
-SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP threads, SEXP verbose)
+SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose)
 {
-  const ke_env env = ffi_env_progress(threads, verbose);
+  ke_env env = ffi_env_serial();
+  ffi_show_progress(&env, verbose);
   ke_votes v = {0, 0, 0, 0, NULL, NULL};
   const double *values = ffi_matrix(z, &v.n, &v.d, "z");
   v.words = ke_words(v.n);
@@ -113,7 +114,8 @@ static size_t *class_starts(const int *label, size_t n, size_t classes)
 SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SEXP number,
                        SEXP threads, SEXP verbose)
 {
-  const ke_env env = ffi_env_progress(threads, verbose);
+  ke_env env = ffi_env(threads);
+  ffi_show_progress(&env, verbose);
   ke_nested p = {0};
   size_t classes, asked = 0, count, d;
   p.rows = ffi_matrix(rows, &p.n, &p.d, "rows");

@@ -41,9 +41,9 @@ glue_calls <- function() {
     ffi_subset_extend = list(c(problem, list(linear, c(1, 0), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_dual = list(
-      list(K, cbind(1, 0, 1, numeric(6)), c(1, 1e-8, 100, 1e6), 1L),
+      list(K, cbind(1, 0, 1, numeric(6)), c(1, 1e-8, 100, 1e6)),
       list(list(K[, -1], text, list(x, linear, NULL), list(x, linear, 1, NULL), list(x, 1, NULL, NULL)),
-           list(matrix(0, 6, 3), matrix(0, 5, 4), matrix(0L, 6, 4)), list(c(1, 1, 1), 1:4), bad_threads)
+           list(matrix(0, 6, 3), matrix(0, 5, 4), matrix(0L, 6, 4)), list(c(1, 1, 1), 1:4))
     ),
     ffi_extremes = list(list(x, diag(2)), list(bad_x, list(diag(3), 1))),
     ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
@@ -52,15 +52,15 @@ glue_calls <- function() {
       list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL, list(label[-1], as.double(label), label, label - 2L), NULL)
     ),
     ffi_fingerprint = list(list(list(1, "a")), list(list(1, NULL, "a"))),
-    ffi_fuse = list(list(list(K, K), c(1, 2), 1L), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2), bad_threads)),
+    ffi_fuse = list(list(list(K, K), c(1, 2)), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
     ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
     ffi_gram = list(
       list(x, x[1:3, ], linear, NULL, NULL, 1L),
       list(bad_x, list(narrow, text), bad_kernel, list(1, short, 1:2), list(1, short), bad_threads)
     ),
     ffi_kffs = list(
-      list(x, label, 2L, 1:2, 1L, FALSE),
-      list(c(bad_x, list(x[0, ], x[, 0])), bad_label, NULL, list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), bad_threads, NULL)
+      list(x, label, 2L, 1:2, FALSE),
+      list(c(bad_x, list(x[0, ], x[, 0])), bad_label, NULL, list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)
     ),
     ffi_nearest = list(list(x, x, c(0, 0), 1L), list(list(text, narrow), list(x[0, ], narrow), list(0, 1:2), bad_threads)),
     ffi_hits_misses = list(list(x, label, c(0, 0), 1L), list(list(text, x[-1, ]), bad_label, list(0), bad_threads)),
