@@ -282,7 +282,7 @@ weighted_columns <- function(z, directions, weights) {
 settle_size <- function(fit, size, control) {
   if (is.null(size) || !fit$size) return(fit)
   if (identical(size, "loo")) {
-    error <- nested_errors(fit, NULL, NULL, control) / fit$n
+    error <- nested_errors(fit, control) / fit$n
     fit$path$loo <- NA_real_
     fit$path$loo[match(fit$directions, fit$path$direction)] <- error
     return(keep_directions(fit, which.min(error)))
@@ -303,12 +303,12 @@ keep_directions <- function(fit, n) {
   fit
 }
 
-# How many rows the nearest-neighbour rule gets wrong in the first 1, 2, ... directions: of
-# weighted scores with labels, or, without any, of the training rows, each left out in turn.
-nested_errors <- function(fit, scores, y, control) {
+# How many training rows, each left out in turn, the nearest-neighbour rule gets wrong in the
+# first 1, 2, ... directions.
+nested_errors <- function(fit, control) {
   sorted <- order(fit$y)
-  .Call(ffi_nested_errors, scores, if (!is.null(scores)) as.integer(factor(y, levels(fit$y))),
-        fit$scores[sorted, , drop = FALSE], as.integer(fit$y)[sorted], sorted, control$threads, show_progress(control$verbose))
+  .Call(ffi_nested_errors, fit$scores[sorted, , drop = FALSE], as.integer(fit$y)[sorted], sorted,
+        control$threads, show_progress(control$verbose))
 }
 
 validate_takes <- function(fit, arg = "object") {
@@ -533,7 +533,7 @@ plot_takes_scores <- function(x, ...) {
   rows <- evenly_spaced(x$n, 2000L)
   few <- keep_directions(x, 2L)
   few[c("scores", "y")] <- list(few$scores[rows, , drop = FALSE], x$y[rows])
-  error <- rev(nested_errors(few, NULL, NULL, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
+  error <- rev(nested_errors(few, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
   local_par(las = upright(height))
   draw(graphics::plot, list(
     x = points[[1L]], y = height,

@@ -62,8 +62,7 @@ SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose);
 SEXP ffi_nearest(SEXP x, SEXP z, SEXP shift, SEXP threads);
 SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights);
 SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads);
-SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SEXP number,
-                       SEXP threads, SEXP verbose);
+SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP verbose);
 
 SEXP ffi_criterion(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP weights,
                    SEXP threads);

@@ -110,22 +110,16 @@ static size_t *class_starts(const int *label, size_t n, size_t classes)
   return start;
 }
 
-/* Misclassified rows of `queries` for 1, 2, ... columns; queries NULL: leave one out. */
-SEXP ffi_nested_errors(SEXP queries, SEXP query_label, SEXP rows, SEXP label, SEXP number,
-                       SEXP threads, SEXP verbose)
+/* Misclassified rows, each left out in turn, for 1, 2, ... columns. */
+SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP verbose)
 {
   ke_env env = ffi_env(threads);
   ffi_show_progress(&env, verbose);
   ke_nested p = {0};
-  size_t classes, asked = 0, count, d;
+  size_t classes, count;
   p.rows = ffi_matrix(rows, &p.n, &p.d, "rows");
-  const int *sorted = unpack_labels(label, p.n, &classes);
-  p.self = queries == R_NilValue;
-  p.queries = p.self ? p.rows : ffi_matrix(queries, &p.m, &d, "queries");
-  p.m = p.self ? p.n : p.m;
-  ffi_assert(p.self || d == p.d, "columns of queries and rows");
-  p.query_label = p.self ? sorted : unpack_labels(query_label, p.m, &asked);
-  p.start = class_starts(sorted, p.n, p.self || asked < classes ? classes : asked);
+  p.label = unpack_labels(label, p.n, &classes);
+  p.start = class_starts(p.label, p.n, classes);
   p.number = ffi_index(number, p.n, &count);
   ffi_assert(count == p.n, "row numbers");
   double *distance = (double *)ffi_lend(KE_QUERIES * p.n, sizeof(double));

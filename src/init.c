@@ -27,7 +27,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_maximise_function, 4),
     ENTRY(ffi_memory_limit, 0),
     ENTRY(ffi_nearest, 4),
-    ENTRY(ffi_nested_errors, 7),
+    ENTRY(ffi_nested_errors, 5),
     ENTRY(ffi_regress, 5),
     ENTRY(ffi_scale_columns, 3),
     ENTRY(ffi_subset_extend, 6),

@@ -533,20 +533,19 @@ typedef struct {
 /* work: threads x KE_TILE x KE_TILE doubles. */
 void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env);
 
-#define KE_QUERIES 16 /* query rows taken together */
+#define KE_QUERIES 16 /* rows left out that are taken together */
 
-/* Nearest-neighbour classification in the first 1, 2, ..., d coordinates. */
+/* Nearest-neighbour classification in the first 1, 2, ..., d coordinates, leaving one out. */
 typedef struct {
-  size_t m, n, d;
-  const double *queries;  /* m x d */
-  const int *query_label; /* m */
-  const double *rows;     /* n x d, sorted by class */
-  const size_t *start;    /* classes + 1: first row of each class, and n */
-  const size_t *number;   /* n: row numbers before sorting, by which ties are broken */
-  int self;               /* query i is (sorted) row i */
+  size_t n, d;
+  const double *rows;   /* n x d, sorted by class */
+  const int *label;     /* n, from 0 */
+  const size_t *start;  /* classes + 1: first row of each class, and n */
+  const size_t *number; /* n: row numbers before sorting, by which ties are broken */
 } ke_nested;
 
-/* errors[t]: misclassified queries with t + 1 coordinates. distance: KE_QUERIES x n lent. */
+/* errors[t]: rows misclassified by the others with t + 1 coordinates. distance: KE_QUERIES x n
+ * lent. */
 void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, const ke_env *env);
 
 /* ---- kernel fusion (fusion.c) ----------------------------------------------------- */

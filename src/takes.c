@@ -13,8 +13,8 @@
  * row that could be nearest within that rounding is measured again, coordinate by coordinate,
  * so the answer is that of the plain loop, ties to the lowest row.
  *
- * Nested sizes: adding a direction adds (s_i - s_j)^2 to all distances of a few query rows:
- * O(m n d) in all, memory KE_QUERIES n. */
+ * Nested sizes: adding a direction adds (s_i - s_j)^2 to all distances of a few rows left out:
+ * O(n^2 d) in all, memory KE_QUERIES n. */
 #include "kernelect.h"
 #include "simd.h"
 
@@ -394,13 +394,13 @@ static int tie_is_lost(const ke_nested *p, const double *distance, double low, s
   return best < from || best >= to;
 }
 
-/* Query i: distances brought from direction t0 to t1, an error or not at each. */
+/* Row i left out: distances brought from direction t0 to t1, an error or not at each. */
 static void follow(const ke_nested *p, size_t i, size_t t0, size_t t1, double *distance,
                    unsigned char *wrong)
 {
-  const size_t from = p->start[p->query_label[i]], to = p->start[p->query_label[i] + 1];
+  const size_t from = p->start[p->label[i]], to = p->start[p->label[i] + 1];
   for (size_t t = t0; t < t1; t++) {
-    const double *column = p->rows + t * p->n, at = p->queries[i + t * p->m];
+    const double *column = p->rows + t * p->n, at = column[i];
     double before, own, after;
     advance(distance, column, at, from, &before);
     advance(distance + from, column + from, at, to - from, &own);
@@ -414,12 +414,11 @@ void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, cons
 {
   unsigned char wrong[KE_QUERIES][DIRECTIONS];
   memset(errors, 0, p->d * sizeof(size_t));
-  for (size_t i0 = 0; i0 < p->m; i0 += KE_QUERIES) {
-    const size_t count = least(KE_QUERIES, p->m - i0);
+  for (size_t i0 = 0; i0 < p->n; i0 += KE_QUERIES) {
+    const size_t count = least(KE_QUERIES, p->n - i0);
     memset(distance, 0, count * p->n * sizeof(double));
-    if (p->self)
-      for (size_t i = 0; i < count; i++)
-        distance[i * p->n + i0 + i] = INFINITY;
+    for (size_t i = 0; i < count; i++)
+      distance[i * p->n + i0 + i] = INFINITY;
     for (size_t t0 = 0; t0 < p->d; t0 += DIRECTIONS) {
       ke_check(env);
       const size_t t1 = t0 + least(DIRECTIONS, p->d - t0);
@@ -432,6 +431,6 @@ void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, cons
         for (size_t t = t0; t < t1; t++)
           errors[t] += wrong[i][t - t0];
     }
-    ke_progress(env, (double)(i0 + count) / (double)p->m);
+    ke_progress(env, (double)(i0 + count) / (double)p->n);
   }
 }

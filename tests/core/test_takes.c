@@ -85,7 +85,7 @@ static void nested_errors_match_the_plain_loop(void)
     number[i] = i;
   for (size_t i = N; i-- > 0;)
     start[label[i]] = i;
-  const ke_nested p = {N, N, D, z, label, z, start, number, 1};
+  const ke_nested p = {N, D, z, label, start, number};
   double *distance = malloc(KE_QUERIES * N * sizeof(double));
   ke_nested_errors(&p, distance, errors, &env);
   free(distance);

@@ -201,16 +201,6 @@ test_that("leave-one-out counts an identical row of another class, lowest first"
   expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_takes_loo(all$scores, y))
 })
 
-test_that("errors of nested sizes agree with prediction by each of them", {
-  odd <- seq(1, 150, by = 2)
-  y <- iris$Species
-  fit <- kernel_takes(iris_matrix(odd), y[odd])
-  scores <- predict(fit, iris_matrix()[-odd, ], type = "scores")
-  errors <- nested_errors(fit, scores, y[-odd], list(threads = 1L, verbose = FALSE))
-  wanted <- vapply(seq_len(fit$size), function(k) sum(predict(head(fit, k), iris_matrix()[-odd, ]) != y[-odd]), 0)
-  expect_identical(errors, wanted)
-})
-
 test_that("threads do not change the result", {
   set <- takes_sets()$circles
   for (select in c("kffs", "relief")) {
