@@ -160,7 +160,7 @@ static void eliminate(ke_basis *b, size_t c)
 
 static void pick_among_candidates(ke_basis *b, const ke_env *env)
 {
-  const size_t room = b->limit - b->size < KE_BLOCK ? b->limit - b->size : KE_BLOCK;
+  const size_t room = ke_smaller(KE_BLOCK, b->limit - b->size);
   size_t c;
   b->source->gather(b->source, KE_CANDIDATES, b->candidate, b->count);
   gather_panel(b);
@@ -192,7 +192,7 @@ static ke_stop judge(const ke_basis *b, const ke_pick *pick, size_t size)
 ke_status ke_basis_run(ke_basis *b, const ke_env *env)
 {
   while (b->stop == KE_GOES_ON) {
-    const size_t wanted = b->limit - b->size < KE_BLOCK ? b->limit - b->size : KE_BLOCK;
+    const size_t wanted = ke_smaller(KE_BLOCK, b->limit - b->size);
     if (b->capacity - b->size < wanted)
       return KE_FULL;
     ke_check(env);
@@ -240,7 +240,7 @@ static void fitness_of_block(ke_basis *b, const size_t *rows, size_t count, doub
   memset(fitness, 0, count * sizeof(double));
   b->source->gather(b->source, KE_PICKS, rows, count);
   for (size_t i0 = 0; i0 < b->n; i0 += step) {
-    const size_t m = b->n - i0 < step ? b->n - i0 : step;
+    const size_t m = ke_smaller(step, b->n - i0);
     ke_check(env);
     ke_columns(b->source, i0, m, work, KE_CHUNK, env);
     for (size_t j = 0; j < count; j++)
@@ -266,8 +266,7 @@ size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work,
     ke_row_sums(b->source, 1, b->inverse, fitness, rest, env);
   else
     for (size_t j = 0; j < count; j += KE_BLOCK)
-      fitness_of_block(b, rows + j, count - j < KE_BLOCK ? count - j : KE_BLOCK, fitness + j, rest,
-                       env);
+      fitness_of_block(b, rows + j, ke_smaller(KE_BLOCK, count - j), fitness + j, rest, env);
   for (size_t j = 0; j < (rows ? count : b->n); j++)
     fitness[j] *= b->inverse[rows ? rows[j] : j];
   return lowest_best(fitness, rows, rows ? count : b->n);

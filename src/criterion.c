@@ -24,8 +24,6 @@
 #define FAMILIES 2
 #define SLOTS 8 /* strips a thread between two looks for an interrupt */
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 static double slope_factor(const ke_kernel *kernel)
 {
   return kernel->type == KE_RBF ? -kernel->scale : 1.0;
@@ -121,7 +119,7 @@ static void fill_table(ke_criterion *c)
 static ke_rows across_block(const ke_criterion *c, size_t j0)
 {
   const size_t rows = across_rows(c);
-  const ke_rows r = {rows, smaller(c->block, c->n - j0), c->across + rows * j0, NULL};
+  const ke_rows r = {rows, ke_smaller(c->block, c->n - j0), c->across + rows * j0, NULL};
   return r;
 }
 
@@ -218,8 +216,8 @@ typedef struct {
 
 static strip strip_at(const ke_criterion *c, size_t i0, size_t j0)
 {
-  strip s = {i0, smaller(KE_STRIP, c->n - i0), j0, smaller(c->block, c->n - j0), 0.0};
-  s.k = smaller(s.k, i0 + s.m - j0);
+  strip s = {i0, ke_smaller(KE_STRIP, c->n - i0), j0, ke_smaller(c->block, c->n - j0), 0.0};
+  s.k = ke_smaller(s.k, i0 + s.m - j0);
   s.top = ke_largest(c->rows.norm + i0, s.m);
   return s;
 }
@@ -251,7 +249,7 @@ static void fill_panels(const ke_criterion *c, const strip *s, const strip_buffe
   const size_t padded = ke_padded(c->n);
   for (size_t j = 0; j < s->k; j++) {
     if (j % KE_PANEL == 0)
-      ke_inner(&c->rows, s->i0, s->m, &c->rows, s->j0 + j, smaller(KE_PANEL, s->k - j), b->inner,
+      ke_inner(&c->rows, s->i0, s->m, &c->rows, s->j0 + j, ke_smaller(KE_PANEL, s->k - j), b->inner,
                KE_STRIP);
     double *value = b->inner + j % KE_PANEL * KE_STRIP;
     const double *slope = value_and_slope(c, s, j, value, b->slope);
@@ -335,7 +333,7 @@ static void sum_strips(ke_criterion *c, const ke_env *env)
   for (size_t j0 = 0; j0 < c->n; j0 += c->block)
     for (size_t first = j0 / KE_STRIP; first < strips; first += slots(env)) {
       ke_check(env);
-      sum_batch(c, j0, first, smaller(slots(env), strips - first), env);
+      sum_batch(c, j0, first, ke_smaller(slots(env), strips - first), env);
     }
 }
 

@@ -192,7 +192,7 @@ static void rescale_start(ke_solver *s)
 static size_t longest_batch(const ke_solver *s)
 {
   const size_t n = s->p->n > 1 ? s->p->n : 1, wanted = 32 + n / 8, most = 16 + 10000000 / n;
-  return wanted < most ? wanted : most;
+  return ke_smaller(wanted, most);
 }
 
 static int prepare(ke_solver *s)
@@ -481,7 +481,7 @@ static ke_outcome advance(ke_solver *s, double value, ke_dual_result *result)
   if ((between - current_value(s)) / spent >= by_pairs) {
     s->batch = s->batch / 2 > 8 ? s->batch / 2 : 8;
   } else {
-    s->batch = 2 * s->batch < longest ? 2 * s->batch : longest;
+    s->batch = ke_smaller(2 * s->batch, longest);
     s->credit -= fmin(spent, 8.0 * ke_face_cost(s)); /* a long walk must not ban the next one */
   }
   return KE_MOVED;

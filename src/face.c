@@ -37,7 +37,7 @@ void ke_face_list(ke_solver *s)
 
 double ke_face_cost(const ke_solver *s)
 {
-  const double m = (double)s->m, n = (double)s->p->n, r = (double)(s->rank < s->m ? s->rank : s->m);
+  const double m = (double)s->m, n = (double)s->p->n, r = (double)ke_smaller(s->rank, s->m);
   return m * r * (r + 16.0) + 2.0 * n * r;
 }
 

@@ -156,7 +156,7 @@ SEXP ffi_zeros(SEXP rows, SEXP columns)
   ffi_large_pages(REAL(out), n * sizeof(double));
   for (size_t i = 0; i < n; i += piece) {
     R_CheckUserInterrupt();
-    memset(REAL(out) + i, 0, (n - i < piece ? n - i : piece) * sizeof(double));
+    memset(REAL(out) + i, 0, ke_smaller(piece, n - i) * sizeof(double));
   }
   UNPROTECT(1);
   return out;

@@ -149,14 +149,12 @@ static void lend_rows(ke_basis *b)
   b->chosen = sizes(KE_BLOCK);
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Columns to start with: all that may come, but not more than a quarter gigabyte unasked. */
 static size_t first_capacity(const ke_basis *b, SEXP rule)
 {
   const double asked = number(rule, "columns");
   const size_t modest = ((size_t)1 << 25) / b->n, few = 2 * KE_BLOCK;
-  return smaller(b->limit, asked > 0 ? (size_t)asked : modest > few ? modest : few);
+  return ke_smaller(b->limit, asked > 0 ? (size_t)asked : modest > few ? modest : few);
 }
 
 static size_t candidates_for(size_t n, SEXP rule)
@@ -166,7 +164,7 @@ static size_t candidates_for(size_t n, SEXP rule)
   const size_t most = asked >= (double)least ? (size_t)asked
                       : asked > 0            ? least
                                              : KE_CANDIDATES_MAX;
-  return smaller(smaller(n, KE_CANDIDATES_MAX), most);
+  return ke_smaller(ke_smaller(n, KE_CANDIDATES_MAX), most);
 }
 
 static ke_basis engine_for(ke_source *source, SEXP rule)
@@ -288,7 +286,7 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
   choose_first(b, rule, env);
   lend_columns(b, first_capacity(b, rule), box, env->threads);
   while ((status = ke_basis_run(b, env)) == KE_FULL)
-    lend_columns(b, smaller(b->limit, 2 * b->capacity), box, env->threads);
+    lend_columns(b, ke_smaller(b->limit, 2 * b->capacity), box, env->threads);
   return status;
 }
 
@@ -301,7 +299,7 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
   if (plain.rows && !ffi_within_range(&plain.kernel, plain.rows))
     return Rf_ScalarInteger(KE_NOT_FINITE);
   const size_t neighbours = (size_t)number(rule, "neighbours");
-  ffi_assert(neighbours <= smaller(plain.n, KE_BLOCK), "neighbours");
+  ffi_assert(neighbours <= ke_smaller(plain.n, KE_BLOCK), "neighbours");
   size_t *centre = sizes(neighbours);
   if (neighbours > 0)
     shifted = centred(&plain, neighbours, centre, &env);

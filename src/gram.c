@@ -11,7 +11,7 @@
 
 static size_t tiles(size_t n) { return (n + TILE - 1) / TILE; }
 
-static size_t extent(size_t n, size_t start) { return n - start < TILE ? n - start : TILE; }
+static size_t extent(size_t n, size_t start) { return ke_smaller(TILE, n - start); }
 
 /* Tiles between two looks at an interrupt: some tens of milliseconds of work. */
 static size_t batch(const ke_kernel *kernel, size_t d, const ke_env *env)
@@ -20,8 +20,6 @@ static size_t batch(const ke_kernel *kernel, size_t d, const ke_env *env)
   const size_t flops = TILE * TILE * (column * d + 64), count = (size_t)250000000 / flops;
   return count > (size_t)env->threads ? count : (size_t)env->threads;
 }
-
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
 void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, double *out,
                    const ke_env *env)
@@ -34,7 +32,7 @@ void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, 
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
 #endif
-      for (size_t t = first; t < lesser(first + step, tiles(n)); t++) {
+      for (size_t t = first; t < ke_smaller(first + step, tiles(n)); t++) {
         const size_t i = t * TILE;
         ke_tile(kernel, a, i, extent(n, i), b, j, k, out + i + j * n, n);
       }
@@ -48,7 +46,7 @@ static void mirror(const double *lower, double *upper, size_t m, size_t k, size_
 {
   for (size_t i0 = 0; i0 < m; i0 += MIRROR)
     for (size_t j0 = 0; j0 < k; j0 += MIRROR) {
-      const size_t i1 = lesser(i0 + MIRROR, m), j1 = lesser(j0 + MIRROR, k);
+      const size_t i1 = ke_smaller(i0 + MIRROR, m), j1 = ke_smaller(j0 + MIRROR, k);
       for (size_t i = i0; i < i1; i++) {
         if (i + MIRROR < m)
           __builtin_prefetch(upper + j0 + (i + MIRROR) * ld, 1);
@@ -68,7 +66,7 @@ void ke_gram(const ke_kernel *kernel, const ke_rows *a, double *out, const ke_en
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
 #endif
-      for (size_t t = first; t < lesser(first + step, tiles(n)); t++) {
+      for (size_t t = first; t < ke_smaller(first + step, tiles(n)); t++) {
         const size_t i = t * TILE, m = extent(n, i);
         double *here = out + i + j * n;
         ke_tile(kernel, a, i, m, a, j, k, here, n);

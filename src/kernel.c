@@ -100,13 +100,13 @@ INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
   double edge[KE_PANEL * STRIP * KE_PANEL];
   for (size_t j = 0; j < t->k; j += KE_PANEL) {
     const double *b = t->b->panel + (t->j0 + j) * t->b->d + k0 * KE_PANEL;
-    const size_t cols = t->k - j < KE_PANEL ? t->k - j : KE_PANEL;
+    const size_t cols = ke_smaller(KE_PANEL, t->k - j);
     for (size_t p = 0; p < panels; p += STRIP) {
       const double *a[STRIP];
       for (size_t s = 0; s < STRIP; s++) /* beyond the end: compute the last panel again */
         a[s] = base_a + (p + s < panels ? p + s : panels - 1) * width;
       const size_t i = p * KE_PANEL, ldc = KE_PANEL * STRIP;
-      const size_t rows = t->m - i < ldc ? t->m - i : ldc;
+      const size_t rows = ke_smaller(ldc, t->m - i);
       double *c = t->out + i + j * t->ldo;
       if (rows == ldc && cols == KE_PANEL) {
         block_12x4(a, b, count, c, t->ldo, add);
@@ -127,7 +127,7 @@ DEFINE_DISPATCHED(static, inner_range, (const tile *t, size_t k0, size_t count),
 static void inner_tile(const tile *t, size_t d)
 {
   for (size_t k0 = 0; k0 < d || k0 == 0; k0 += KC)
-    inner_range(t, k0, d - k0 < KC ? d - k0 : KC);
+    inner_range(t, k0, ke_smaller(KC, d - k0));
 }
 
 void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0, size_t k,
@@ -185,10 +185,10 @@ void ke_panels(const double *x, size_t ldx, const double *shift, const double *w
 {
   const size_t n = rows->n, d = rows->d;
   for (size_t k0 = 0; k0 < d; k0 += PACKED) {
-    const size_t k1 = d - k0 < PACKED ? d : k0 + PACKED;
+    const size_t k1 = ke_smaller(d, k0 + PACKED);
     for (size_t i = 0; i < n; i += KE_PANEL)
       for (size_t k = k0; k < k1; k++)
-        pack_four(x + i + k * ldx, n - i < KE_PANEL ? n - i : KE_PANEL, shift ? shift[k] : 0.0,
+        pack_four(x + i + k * ldx, ke_smaller(KE_PANEL, n - i), shift ? shift[k] : 0.0,
                   weights ? weights[k] : 1.0, rows->panel + i * d + k * KE_PANEL);
   }
 }
@@ -483,7 +483,7 @@ void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, con
   /* One panel of columns at a time stays in the first cache between the two steps. */
   const size_t group = a->d <= KC ? KE_PANEL : k;
   for (size_t j = 0; j < k; j += group) {
-    const size_t cols = k - j < group ? k - j : group;
+    const size_t cols = ke_smaller(group, k - j);
     if (kernel->type != KE_SPLINE)
       ke_inner(a, i0, m, b, j0 + j, cols, out + j * ldo, ldo);
     for (size_t q = 0; q < cols; q++) {

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+static inline size_t ke_smaller(size_t a, size_t b) { return a < b ? a : b; }
+
 typedef enum {
   KE_OK = 0,
   KE_FULL,          /* basis engine: factor has no column left; enlarge and call again */

@@ -31,7 +31,7 @@ static void inner_products(const ke_regression *g, double *out, const ke_env *en
 {
   const size_t n = g->n, L = g->L, step = rows_at_a_time(L);
   for (size_t i = 0; i < n; i += step) {
-    ke_syrk_upper(L, i + step < n ? step : n - i, g->z + i, n, i > 0 ? 1.0 : 0.0, out, L);
+    ke_syrk_upper(L, ke_smaller(step, n - i), g->z + i, n, i > 0 ? 1.0 : 0.0, out, L);
     ke_check(env);
   }
 }
@@ -40,7 +40,7 @@ static void divide_columns(const ke_regression *g, const double *r, const ke_env
 {
   const size_t n = g->n, L = g->L, step = rows_at_a_time(L);
   for (size_t i = 0; i < n; i += step) {
-    ke_trsm_right_upper(i + step < n ? step : n - i, L, r, L, g->z + i, n);
+    ke_trsm_right_upper(ke_smaller(step, n - i), L, r, L, g->z + i, n);
     ke_check(env);
   }
 }
@@ -166,7 +166,7 @@ static void by_gram_schmidt(const ke_regression *g, const ke_env *env)
   for (size_t l = 0; l < L; l++)
     length[l] = full_length(g, l, squares(g->z + l * n, n) + g->ridge);
   for (size_t p = 0; p < L; p += PANEL) {
-    const size_t end = p + PANEL < L ? p + PANEL : L;
+    const size_t end = ke_smaller(p + PANEL, L);
     sweep(g, 0, p, p, end - p);
     sweep(g, 0, p, p, end - p);
     for (size_t l = p; l < end; l++) {
@@ -265,7 +265,7 @@ void ke_leave_one_out(const ke_regression *g, const int *label, double *error, d
 {
   clear(error, g->L);
   for (size_t i = 0; i < g->n; i += KE_LOO_ROWS) {
-    const size_t m = i + KE_LOO_ROWS < g->n ? KE_LOO_ROWS : g->n - i;
+    const size_t m = ke_smaller(KE_LOO_ROWS, g->n - i);
     const loo_rows s = {i, m, work, work + KE_LOO_ROWS * g->k};
     score_rows(g, label, &s, error);
     ke_check(env);

@@ -185,7 +185,7 @@ static void order_propose(ke_basis *b, const ke_env *env)
   (void)env;
   b->count = 0;
   b->drawn = 0;
-  const size_t most = b->most < KE_BLOCK ? b->most : KE_BLOCK;
+  const size_t most = ke_smaller(b->most, KE_BLOCK);
   for (; b->cursor < b->n && b->count < most; b->cursor++)
     if (row_key(b, b->cursor) > 0.0)
       b->candidate[b->count++] = b->cursor;

@@ -267,7 +267,7 @@ typedef struct {
 
 static void strip_tile(const strip *p, size_t t, double *buffer)
 {
-  const size_t i = t * KE_TILE, n = p->s->n, m = n - i < KE_TILE ? n - i : KE_TILE;
+  const size_t i = t * KE_TILE, n = p->s->n, m = ke_smaller(KE_TILE, n - i);
   p->s->tile(p->s, i, m, p->j, p->k, buffer, KE_TILE);
   if (p->square)
     square_entries(buffer, m, p->k);
@@ -285,9 +285,9 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
   memset(sums, 0, n * sizeof(double));
   for (size_t b = 0; b < tiles; b++) {
     const size_t j = b * KE_TILE;
-    const strip p = {s, w, sums, part, j, n - j < KE_TILE ? n - j : KE_TILE, square};
+    const strip p = {s, w, sums, part, j, ke_smaller(KE_TILE, n - j), square};
     for (size_t t0 = b; t0 < tiles; t0 += step) {
-      const size_t t1 = t0 + step < tiles ? t0 + step : tiles;
+      const size_t t1 = ke_smaller(t0 + step, tiles);
       ke_check(env);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
@@ -334,7 +334,7 @@ double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *s
 {
   s->gather(s, KE_PICKS, rows, count);
   for (size_t i0 = 0; i0 < s->n; i0 += KE_TILE) {
-    const size_t m = s->n - i0 < KE_TILE ? s->n - i0 : KE_TILE;
+    const size_t m = ke_smaller(KE_TILE, s->n - i0);
     ke_check(env);
     s->against(s, KE_PICKS, i0, m, work, KE_TILE);
     for (size_t i = 0; i < m; i++) {

@@ -53,7 +53,7 @@ void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mea
       ke_check(env);
   }
   for (size_t i = 0; i < n; i += step) {
-    const size_t m = i + step < n ? step : n - i;
+    const size_t m = ke_smaller(step, n - i);
     for (size_t l = 0; centre && l < L; l++)
       for (size_t r = i; r < i + m; r++)
         z[r + l * n] -= mean[l];
@@ -74,7 +74,7 @@ void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k,
     low[j] = INFINITY;
   }
   for (size_t i = 0; i < n; i += KE_EXTREME_ROWS) {
-    const size_t m = i + KE_EXTREME_ROWS < n ? KE_EXTREME_ROWS : n - i;
+    const size_t m = ke_smaller(KE_EXTREME_ROWS, n - i);
     ke_gemm('N', 'N', m, k, L, 1.0, z + i, n, v, L, 0.0, work, m);
     for (size_t j = 0; j < k; j++)
       for (size_t r = j * m; r < (j + 1) * m; r++) {
@@ -92,7 +92,7 @@ static void symmetric_product(const double *K, size_t n, const double *v, size_t
 {
   const size_t width = 64;
   for (size_t i = 0; i < n; i += width) {
-    const size_t m = i + width < n ? width : n - i, below = n - i - m;
+    const size_t m = ke_smaller(width, n - i), below = n - i - m;
     const double *panel = K + i + i * n;
     ke_gemm('N', 'N', m + below, k, m, 1.0, panel, n, v + i, n, 1.0, out + i, n);
     if (below > 0)

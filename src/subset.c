@@ -16,8 +16,6 @@
 #define CELLS (KE_SUBSET_TILE * KE_SUBSET_TILE)
 #define GROUP 24 /* columns of the product one thread takes at a time: whole register blocks */
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* A tile: rows i0 .. i0 + m against rows j0 .. j0 + k; it counts `share`. */
 typedef struct {
   size_t i0, m, j0, k;
@@ -26,7 +24,8 @@ typedef struct {
 
 static tile tile_at(const ke_subset *s, size_t edge, size_t i0, size_t j0)
 {
-  const tile t = {i0, smaller(edge, s->n - i0), j0, smaller(edge, s->n - j0), i0 == j0 ? 1.0 : 2.0};
+  const tile t = {i0, ke_smaller(edge, s->n - i0), j0, ke_smaller(edge, s->n - j0),
+                  i0 == j0 ? 1.0 : 2.0};
   return t;
 }
 
@@ -67,7 +66,7 @@ static void fill_column(const ke_subset *s, const tile *t, size_t e, const doubl
 static void add_products(const ke_rows *a, const ke_rows *b, const tile *t, size_t first,
                          double factor, double *product, double *total)
 {
-  const size_t rows = smaller(GROUP, a->n - first);
+  const size_t rows = ke_smaller(GROUP, a->n - first);
   const ke_rows part = {rows, CELLS, a->panel + first * CELLS, NULL};
   ke_product(&part, b, t->m * t->k, product, GROUP);
   for (size_t f = 0; f < b->n; f++)

@@ -143,7 +143,7 @@ INLINE void add_loss_body(const uint64_t *votes, const uint64_t *half, const uin
                           size_t words, size_t *total)
 {
   for (size_t w0 = 0; w0 < words; w0 += HOLDS) {
-    const size_t end = words - w0 < HOLDS ? words : w0 + HOLDS;
+    const size_t end = ke_smaller(words, w0 + HOLDS);
     u4 lanes = {0};
     for (size_t w = w0; w < end; w += LANES) {
       u4 one = LOAD_WORDS(votes + w) & LOAD_WORDS(half + w);
@@ -314,8 +314,6 @@ static void scan(ke_nearest *p, size_t i, size_t j0, size_t k, const double *g, 
   }
 }
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
 {
   const size_t m = p->queries->n, n = p->rows->n, results = p->label ? 2 * m : m;
@@ -327,7 +325,7 @@ void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
   for (size_t i0 = 0; i0 < m; i0 += step)
     for (size_t j0 = 0; j0 < n; j0 += KE_TILE) {
       ke_check(env);
-      const size_t k = least(KE_TILE, n - j0);
+      const size_t k = ke_smaller(KE_TILE, n - j0);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
 #endif
@@ -335,7 +333,7 @@ void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
         const size_t first = i0 + (size_t)t * KE_TILE;
         if (first >= m)
           continue;
-        const size_t rows = least(KE_TILE, m - first);
+        const size_t rows = ke_smaller(KE_TILE, m - first);
         double *g = work + (size_t)t * KE_TILE * KE_TILE;
         ke_inner(p->queries, first, rows, p->rows, j0, k, g, KE_TILE);
         for (size_t i = 0; i < rows; i++)
@@ -415,13 +413,13 @@ void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, cons
   unsigned char wrong[KE_QUERIES][DIRECTIONS];
   memset(errors, 0, p->d * sizeof(size_t));
   for (size_t i0 = 0; i0 < p->n; i0 += KE_QUERIES) {
-    const size_t count = least(KE_QUERIES, p->n - i0);
+    const size_t count = ke_smaller(KE_QUERIES, p->n - i0);
     memset(distance, 0, count * p->n * sizeof(double));
     for (size_t i = 0; i < count; i++)
       distance[i * p->n + i0 + i] = INFINITY;
     for (size_t t0 = 0; t0 < p->d; t0 += DIRECTIONS) {
       ke_check(env);
-      const size_t t1 = t0 + least(DIRECTIONS, p->d - t0);
+      const size_t t1 = t0 + ke_smaller(DIRECTIONS, p->d - t0);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
 #endif

@@ -17,8 +17,6 @@
 
 #define TILES (KE_CHUNK / KE_TILE)
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* ---- layout of the lent array --------------------------------------------------------- */
 
 /* Rows of the picks with their sign turned, in old and in new columns; totals of each tile. */
@@ -109,7 +107,7 @@ INLINE void solve_body(const solving *s, size_t columns)
 {
   for (size_t i = 0; i < s->m; i += KE_PANEL) {
     double *at = s->column + i, *packed = s->panel + i / KE_PANEL * s->stride;
-    const size_t live = s->m - i < KE_PANEL ? s->m - i : KE_PANEL;
+    const size_t live = ke_smaller(KE_PANEL, s->m - i);
     v4 x[KE_PANEL] = {{0}};
     if (live == KE_PANEL && columns == KE_PANEL) {
       x[0] = LOAD(at), x[1] = LOAD(at + s->ld), x[2] = LOAD(at + 2 * s->ld),
@@ -141,7 +139,7 @@ static double bordered(const ke_basis *b, size_t p, size_t l)
 static void solve_tile(const ke_basis *b, const round_rows *r, const ke_rows *made, double *fresh)
 {
   for (size_t j = 0; j < b->picks; j += KE_PANEL) {
-    const size_t columns = smaller(KE_PANEL, b->picks - j);
+    const size_t columns = ke_smaller(KE_PANEL, b->picks - j);
     const ke_rows picks = {columns, b->picks, r->fresh.panel + j * b->picks, NULL};
     if (j > 0)
       ke_add_product(made, &picks, j, fresh + j * b->n, b->n);
@@ -316,7 +314,7 @@ static void update_chunk(ke_basis *b, const round_rows *r, size_t i0, size_t m, 
     num_threads(env->threads) if (env->threads > 1 && b->source->parallel)
 #endif
   for (size_t q = 0; q < tiles; q++) {
-    const size_t i = q * KE_TILE, rows = smaller(KE_TILE, m - i);
+    const size_t i = q * KE_TILE, rows = ke_smaller(KE_TILE, m - i);
     const tile_rows t = tile_of(b, ke_thread_number(), rows);
     update_tile(b, r, i0 + i, rows, &t, r->slots + q * KE_BLOCK);
   }
@@ -332,7 +330,7 @@ size_t ke_chunk_rows(const ke_basis *b, size_t columns)
 {
   const size_t flops = columns * (2 * b->source->width + 2 * b->size + 64);
   const size_t tiles = (size_t)200000000 / flops / KE_TILE;
-  return tiles < 2 ? 2 * KE_TILE : smaller(tiles * KE_TILE, KE_CHUNK);
+  return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
 }
 
 void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo, const ke_env *env)
@@ -344,7 +342,7 @@ void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo
 #endif
   for (size_t t = 0; t < tiles; t++) {
     const size_t i = t * KE_TILE;
-    s->against(s, KE_PICKS, i0 + i, smaller(KE_TILE, m - i), out + i, ldo);
+    s->against(s, KE_PICKS, i0 + i, ke_smaller(KE_TILE, m - i), out + i, ldo);
   }
   (void)env;
 }
@@ -361,7 +359,7 @@ void ke_update(ke_basis *b, const ke_env *env)
   b->source->gather(b->source, KE_PICKS, b->index + b->size, b->picks);
   for (size_t i0 = 0; i0 < b->n; i0 += chunk) {
     ke_check(env);
-    update_chunk(b, &r, i0, smaller(chunk, b->n - i0), env);
+    update_chunk(b, &r, i0, ke_smaller(chunk, b->n - i0), env);
   }
   b->updates++;
 }
