@@ -162,12 +162,6 @@ typedef struct {
   double *sums, *column[FAMILIES]; /* sums: FAMILIES */
 } weighing;
 
-INLINE double total_v4(const v4 *p)
-{
-  const v4 x = *p;
-  return (x[0] + x[1]) + (x[2] + x[3]);
-}
-
 INLINE void weigh_body(const weighing *w)
 {
   v4 kt = {0}, kf = {0}, column0 = {0}, column1 = {0};
@@ -180,10 +174,10 @@ INLINE void weigh_body(const weighing *w)
     column0 += p0, column1 += p1;
     kt += t * k, kf += f * k;
   }
-  w->sums[0] += w->share * total_v4(&kt);
-  w->sums[1] += w->share * total_v4(&kf);
-  *w->column[0] = total_v4(&column0);
-  *w->column[1] = total_v4(&column1);
+  w->sums[0] += w->share * sum_v4(&kt);
+  w->sums[1] += w->share * sum_v4(&kf);
+  *w->column[0] = sum_v4(&column0);
+  *w->column[1] = sum_v4(&column1);
 }
 
 DEFINE_DISPATCHED(static, weigh, (const weighing *w), (w))
@@ -197,7 +191,7 @@ INLINE void column_dots_body(const double *x, size_t ldx, const double *y, size_
     size_t i = 0;
     for (; i + 4 <= m; i += 4)
       sum += LOAD(x + i) * LOAD(y + i);
-    double total = total_v4(&sum);
+    double total = sum_v4(&sum);
     for (; i < m; i++)
       total += x[i] * y[i];
     out[e] = total;

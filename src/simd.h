@@ -43,4 +43,6 @@ typedef uint64_t u4 __attribute__((vector_size(32)));
 #define SPLAT(x) ((v4){(x), (x), (x), (x)})
 #define SELECT(mask, yes, no) ((v4)(((mask) & (l4)(yes)) | (~(mask) & (l4)(no))))
 
+INLINE double sum_v4(const v4 *x) { return ((*x)[0] + (*x)[1]) + ((*x)[2] + (*x)[3]); }
+
 #endif

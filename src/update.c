@@ -169,8 +169,6 @@ typedef struct {
   ke_pick *totals;
 } step;
 
-INLINE double sum_v4(const v4 *x) { return ((*x)[0] + (*x)[1]) + ((*x)[2] + (*x)[3]); }
-
 static void lower_rest(const step *s, size_t i)
 {
   ke_pick *p = s->totals;
