@@ -128,7 +128,7 @@ static void fill_across(ke_criterion *c)
   for (size_t j0 = 0; j0 < c->n; j0 += c->block) {
     const ke_rows block = across_block(c, j0);
     for (size_t e = 0; e < block.n; e++) {
-      double *to = block.panel + e / KE_PANEL * KE_PANEL * block.d + e % KE_PANEL;
+      double *to = ke_row(&block, e);
       for (size_t j = 0; j < block.d; j++)
         to[j * KE_PANEL] = e < c->d ? c->x[j0 + j + e * c->n] : (e == c->d ? 1.0 : 0.0);
     }

@@ -9,7 +9,7 @@ static int spline_within_range(const ke_rows *rows)
 {
   double wide = 0.0, tight = 0.0, least = 0.0;
   for (size_t i = 0; i < rows->n; i++) {
-    const double *x = rows->panel + i / KE_PANEL * KE_PANEL * rows->d + i % KE_PANEL;
+    const double *x = ke_row(rows, i);
     double any = 0.0, own = 0.0;
     for (size_t k = 0; k < rows->d * KE_PANEL; k += KE_PANEL) {
       const double r = fabs(x[k]);

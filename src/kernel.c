@@ -207,8 +207,8 @@ void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to)
   memset(to->panel, 0, ke_panel_size(m, d) * sizeof(double));
   memset(to->norm, 0, ke_padded(m) * sizeof(double));
   for (size_t i = 0; i < m; i++) {
-    const double *src = from->panel + index[i] / KE_PANEL * KE_PANEL * d + index[i] % KE_PANEL;
-    double *dst = to->panel + i / KE_PANEL * KE_PANEL * d + i % KE_PANEL;
+    const double *src = ke_row(from, index[i]);
+    double *dst = ke_row(to, i);
     for (size_t k = 0; k < d; k++)
       dst[k * KE_PANEL] = src[k * KE_PANEL];
     to->norm[i] = from->norm[index[i]];
@@ -284,9 +284,8 @@ DEFINE_DISPATCHED(, ke_exp, (const double *x, double *out, size_t n), (x, out, n
 
 static double distance2_long_hand(const ke_column *c, size_t i)
 {
-  const size_t d = c->a->d, row = c->i0 + i;
-  const double *x = c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL;
-  const double *z = c->b->panel + c->j / KE_PANEL * KE_PANEL * d + c->j % KE_PANEL;
+  const size_t d = c->a->d;
+  const double *x = ke_row(c->a, c->i0 + i), *z = ke_row(c->b, c->j);
   double total = 0.0;
   for (size_t k0 = 0; k0 < d; k0 += KC) {
     double sum = 0.0;
@@ -430,12 +429,9 @@ static double spline_value(const double *x, const double *z, size_t d)
 
 static void finish_spline(const ke_column *c)
 {
-  const size_t d = c->a->d;
-  const double *z = c->b->panel + c->j / KE_PANEL * KE_PANEL * d + c->j % KE_PANEL;
-  for (size_t i = 0; i < c->m; i++) {
-    const size_t row = c->i0 + i;
-    c->g[i] = spline_value(c->a->panel + row / KE_PANEL * KE_PANEL * d + row % KE_PANEL, z, d);
-  }
+  const double *z = ke_row(c->b, c->j);
+  for (size_t i = 0; i < c->m; i++)
+    c->g[i] = spline_value(ke_row(c->a, c->i0 + i), z, c->a->d);
 }
 
 void ke_finish(const ke_column *c)

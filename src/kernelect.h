@@ -66,6 +66,12 @@ typedef struct {
 size_t ke_padded(size_t n);
 size_t ke_panel_size(size_t n, size_t d);
 
+/* The first value of a row; the others follow KE_PANEL apart. */
+static inline double *ke_row(const ke_rows *rows, size_t i)
+{
+  return rows->panel + i / KE_PANEL * KE_PANEL * rows->d + i % KE_PANEL;
+}
+
 /* Fill `rows` (arrays lent, n and d set) from x (n x d, leading dimension ldx). `shift`
  * and `weights` have length d or are NULL: stored value (x - shift) * weight. */
 void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights,

@@ -51,8 +51,8 @@ size_t ke_subset_work(size_t d, const ke_env *env)
 static void fill_column(const ke_subset *s, const tile *t, size_t e, const double *target,
                         double *cells, const ke_rows panels[2])
 {
-  const size_t count = t->m * t->k, at = e / KE_PANEL * KE_PANEL * CELLS + e % KE_PANEL;
-  double *plain = panels[0].panel + at, *weighted = panels[1].panel + at;
+  const size_t count = t->m * t->k;
+  double *plain = ke_row(&panels[0], e), *weighted = ke_row(&panels[1], e);
   if (e < s->d)
     ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
   for (size_t p = 0; p < count; p++) {

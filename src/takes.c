@@ -283,11 +283,9 @@ void ke_kffs(ke_ensemble *e, const ke_env *env)
 /* Squared distance coordinate by coordinate. */
 static double distance2(const ke_rows *a, size_t i, const ke_rows *b, size_t j)
 {
-  const size_t d = a->d;
-  const double *x = a->panel + i / KE_PANEL * KE_PANEL * d + i % KE_PANEL;
-  const double *z = b->panel + j / KE_PANEL * KE_PANEL * d + j % KE_PANEL;
+  const double *x = ke_row(a, i), *z = ke_row(b, j);
   double sum = 0.0;
-  for (size_t k = 0; k < d; k++) {
+  for (size_t k = 0; k < a->d; k++) {
     const double gap = x[k * KE_PANEL] - z[k * KE_PANEL];
     sum += gap * gap;
   }

@@ -56,11 +56,6 @@ static tile_rows tile_of(const ke_basis *b, size_t thread, size_t m)
   return t;
 }
 
-static double *entry(const ke_rows *rows, size_t i, size_t k)
-{
-  return rows->panel + i / KE_PANEL * KE_PANEL * rows->d + k * KE_PANEL + i % KE_PANEL;
-}
-
 /* ---- the picks ------------------------------------------------------------------------- */
 
 /* Entry of L_P: pick p, new column l. */
@@ -75,10 +70,11 @@ static void collect_picks(const ke_basis *b, const round_rows *r)
   memset(r->fresh.panel, 0, ke_panel_size(b->picks, b->picks) * sizeof(double));
   for (size_t p = 0; p < b->picks; p++) {
     const double *row = b->panel + b->chosen[p];
+    double *old = ke_row(&r->old, p), *fresh = ke_row(&r->fresh, p);
     for (size_t l = 0; l < b->size; l++)
-      *entry(&r->old, p, l) = -row[l * b->most];
+      old[l * KE_PANEL] = -row[l * b->most];
     for (size_t l = 0; l < p; l++)
-      *entry(&r->fresh, p, l) = -triangle_entry(b, p, l);
+      fresh[l * KE_PANEL] = -triangle_entry(b, p, l);
   }
 }
 
