@@ -15,6 +15,10 @@ void ffi_fail(const char *what) { Rf_error("internal error: %s", what); }
 
 void *ffi_lend(size_t count, size_t size) { return R_alloc(count > 0 ? count : 1, (int)size); }
 
+double *ffi_doubles(size_t n) { return (double *)ffi_lend(n, sizeof(double)); }
+
+size_t *ffi_sizes(size_t n) { return (size_t *)ffi_lend(n, sizeof(size_t)); }
+
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what)
 {
   ffi_assert(TYPEOF(x) == REALSXP && Rf_isMatrix(x), what);
@@ -105,8 +109,8 @@ ke_kernel ffi_kernel(SEXP spec)
 ke_rows ffi_rows_lend(size_t n, size_t d)
 {
   ke_rows rows = {n, d, NULL, NULL};
-  rows.panel = (double *)ffi_lend(ke_panel_size(n, d), sizeof(double));
-  rows.norm = (double *)ffi_lend(ke_padded(n), sizeof(double));
+  rows.panel = ffi_doubles(ke_panel_size(n, d));
+  rows.norm = ffi_doubles(ke_padded(n));
   return rows;
 }
 
@@ -137,7 +141,7 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
 {
   ffi_assert(TYPEOF(index) == INTSXP, "index");
   *count = (size_t)XLENGTH(index);
-  size_t *out = (size_t *)ffi_lend(*count, sizeof(size_t));
+  size_t *out = ffi_sizes(*count);
   for (size_t i = 0; i < *count; i++) {
     const int row = INTEGER(index)[i];
     ffi_assert(row >= 1 && (size_t)row <= n, "index out of range");

@@ -14,6 +14,8 @@ void ffi_fail(const char *what) __attribute__((noreturn));
 
 /* R_alloc(), but never NULL. No spare element: a sanitizer shall see who reads one too many. */
 void *ffi_lend(size_t count, size_t size);
+double *ffi_doubles(size_t n);
+size_t *ffi_sizes(size_t n);
 
 /* A double matrix (asserted) and its dimensions. */
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);

@@ -18,10 +18,6 @@ static double number(SEXP list, const char *name)
   return Rf_asReal(value);
 }
 
-static double *doubles(size_t n) { return (double *)ffi_lend(n, sizeof(double)); }
-
-static size_t *sizes(size_t n) { return (size_t *)ffi_lend(n, sizeof(size_t)); }
-
 /* ---- sources --------------------------------------------------------------------------- */
 
 static SEXP row_numbers(const size_t *index, size_t m)
@@ -54,7 +50,7 @@ static ke_source source_from_function(SEXP list)
   s.block = call_block;
   s.data = f;
   s.given_diagonal = REAL(diagonal);
-  s.row_numbers = sizes(n);
+  s.row_numbers = ffi_sizes(n);
   for (size_t i = 0; i < n; i++)
     s.row_numbers[i] = i;
   return s;
@@ -84,8 +80,8 @@ static ke_source source_from_list(SEXP list)
 static ke_source centred(ke_source *inner, size_t neighbours, size_t *rows, const ke_env *env)
 {
   const size_t n = inner->n;
-  double *shift = doubles(n);
-  double *work = doubles(2 * n + ke_row_sums_work(n, env->threads) + KE_TILE * neighbours);
+  double *shift = ffi_doubles(n);
+  double *work = ffi_doubles(2 * n + ke_row_sums_work(n, env->threads) + KE_TILE * neighbours);
   ke_nearest_to_centre(inner, neighbours, rows, work, env);
   const double constant = ke_centre_shift(inner, rows, neighbours, shift, work, env);
   return ke_source_centred(inner, shift, constant);
@@ -95,11 +91,11 @@ static ke_source centred(ke_source *inner, size_t neighbours, size_t *rows, cons
 
 static void lend_triangle(ke_basis *b, size_t capacity)
 {
-  double *triangle = doubles(capacity * (capacity + 1) / 2);
+  double *triangle = ffi_doubles(capacity * (capacity + 1) / 2);
   if (b->size > 0)
     memcpy(triangle, b->triangle, b->size * (b->size + 1) / 2 * sizeof(double));
   b->triangle = triangle;
-  b->solution = doubles(capacity);
+  b->solution = ffi_doubles(capacity);
 }
 
 /* The columns made so far, into a matrix whose memory is touched for the first time: slow enough
@@ -124,8 +120,8 @@ static void lend_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
   UNPROTECT(1);
   b->factor = REAL(factor);
   b->capacity = capacity;
-  b->panel = doubles(b->most * capacity);
-  b->work = doubles(ke_update_work(capacity, threads));
+  b->panel = ffi_doubles(b->most * capacity);
+  b->work = ffi_doubles(ke_update_work(capacity, threads));
   if (b->rule->unpivoted)
     lend_triangle(b, capacity);
 }
@@ -133,20 +129,20 @@ static void lend_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
 static void lend_rows(ke_basis *b)
 {
   const size_t n = b->n, most = b->most > KE_BLOCK ? b->most : KE_BLOCK;
-  b->diagonal = doubles(n);
-  b->inverse = doubles(n);
-  b->weight = doubles(n);
-  b->residual = doubles(n);
-  b->keys = doubles(n);
-  b->sorted = doubles(n);
-  b->index = sizes(b->limit);
+  b->diagonal = ffi_doubles(n);
+  b->inverse = ffi_doubles(n);
+  b->weight = ffi_doubles(n);
+  b->residual = ffi_doubles(n);
+  b->keys = ffi_doubles(n);
+  b->sorted = ffi_doubles(n);
+  b->index = ffi_sizes(b->limit);
   b->path = (ke_pick *)ffi_lend(b->limit, sizeof(ke_pick));
-  b->candidate = sizes(most);
-  b->sequence = sizes(most);
-  b->left = doubles(most);
-  b->gained = doubles(most);
-  b->explained = b->rule->normalised ? doubles(n) : NULL;
-  b->chosen = sizes(KE_BLOCK);
+  b->candidate = ffi_sizes(most);
+  b->sequence = ffi_sizes(most);
+  b->left = ffi_doubles(most);
+  b->gained = ffi_doubles(most);
+  b->explained = b->rule->normalised ? ffi_doubles(n) : NULL;
+  b->chosen = ffi_sizes(KE_BLOCK);
 }
 
 /* Columns to start with: all that may come, but not more than a quarter gigabyte unasked. */
@@ -190,7 +186,7 @@ static void choose_first(ke_basis *b, SEXP rule, const ke_env *env)
   if (!b->rule->normalised || b->stop != KE_GOES_ON)
     return;
   const size_t spent = ke_row_sums_work(b->n, env->threads), block = KE_CHUNK * KE_BLOCK;
-  double *work = doubles(b->n + (spent > block ? spent : block));
+  double *work = ffi_doubles(b->n + (spent > block ? spent : block));
   SEXP first = element(rule, "first");
   size_t count = 0;
   const size_t *rows = first == R_NilValue ? NULL : ffi_index(first, b->n, &count);
@@ -300,7 +296,7 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
     return Rf_ScalarInteger(KE_NOT_FINITE);
   const size_t neighbours = (size_t)number(rule, "neighbours");
   ffi_assert(neighbours <= ke_smaller(plain.n, KE_BLOCK), "neighbours");
-  size_t *centre = sizes(neighbours);
+  size_t *centre = ffi_sizes(neighbours);
   if (neighbours > 0)
     shifted = centred(&plain, neighbours, centre, &env);
   ke_basis b = engine_for(neighbours > 0 ? &shifted : &plain, rule);

@@ -16,7 +16,7 @@ static SEXP named_list(int count, const char *const names[], const SEXP values[]
   return list;
 }
 
-static SEXP doubles(const double *from, size_t n)
+static SEXP vector_of(const double *from, size_t n)
 {
   SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)n);
   memcpy(REAL(out), from, n * sizeof(double));
@@ -61,7 +61,7 @@ static ke_criterion criterion_of(SEXP x, SEXP label, SEXP target, SEXP spec, SEX
   const double block = REAL(spec)[2];
   ffi_assert(block >= 1 && c.n > 0 && c.kernel.type != KE_SPLINE, "block");
   c.block = block < (double)most ? ((size_t)block + KE_STRIP - 1) / KE_STRIP * KE_STRIP : most;
-  double *work = (double *)R_alloc(ke_criterion_work(&c, env), sizeof(double));
+  double *work = ffi_doubles(ke_criterion_work(&c, env));
   ke_criterion_open(&c, work, env);
   return c;
 }
@@ -74,10 +74,10 @@ SEXP ffi_criterion(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP
   ke_criterion c = criterion_of(x, label, target, spec, kernel, &env);
   const double *w = ffi_optional(weights, c.d, "weights");
   ffi_assert(w != NULL, "weights");
-  double *gradient = (double *)R_alloc(c.d, sizeof(double)), value;
+  double *gradient = ffi_doubles(c.d), value;
   ke_criterion_evaluate(&c, w, &value, gradient, &env);
   const char *const names[] = {"value", "gradient"};
-  const SEXP values[] = {PROTECT(Rf_ScalarReal(value)), PROTECT(doubles(gradient, c.d))};
+  const SEXP values[] = {PROTECT(Rf_ScalarReal(value)), PROTECT(vector_of(gradient, c.d))};
   SEXP out = named_list(2, names, values);
   UNPROTECT(2);
   return out;
@@ -97,11 +97,11 @@ static ke_status evaluate(void *data, const double *w, double *value, double *gr
 static SEXP search_result(const ke_search *s, const double *w, size_t d, ke_status status)
 {
   const char *const names[] = {"weights", "value", "gradient", "values", "steps", "status"};
-  const SEXP values[] = {PROTECT(doubles(w, d)),
+  const SEXP values[] = {PROTECT(vector_of(w, d)),
                          PROTECT(Rf_ScalarReal(s->value)),
-                         PROTECT(doubles(s->gradient, d)),
-                         PROTECT(doubles(s->values, s->iterations + 1)),
-                         PROTECT(doubles(s->steps, s->iterations + 1)),
+                         PROTECT(vector_of(s->gradient, d)),
+                         PROTECT(vector_of(s->values, s->iterations + 1)),
+                         PROTECT(vector_of(s->steps, s->iterations + 1)),
                          PROTECT(Rf_ScalarInteger((int)status))};
   SEXP out = named_list(6, names, values);
   UNPROTECT(6);
@@ -114,13 +114,13 @@ static SEXP run_search(const ke_objective *f, SEXP start, SEXP control)
   const double *from = ffi_optional(start, f->d, "start");
   ffi_assert(from != NULL && TYPEOF(control) == REALSXP && XLENGTH(control) == 4, "control");
   const size_t max_iter = (size_t)REAL(control)[1];
-  double *w = (double *)R_alloc(f->d, sizeof(double));
+  double *w = ffi_doubles(f->d);
   memcpy(w, from, f->d * sizeof(double));
   ke_search s = {.max_iter = max_iter, .tol = REAL(control)[2], .kinked = REAL(control)[3] != 0.0};
-  s.gradient = (double *)R_alloc(f->d, sizeof(double));
-  s.values = (double *)R_alloc(max_iter + 1, sizeof(double));
-  s.steps = (double *)R_alloc(max_iter + 1, sizeof(double));
-  double *work = (double *)R_alloc(ke_search_work(f->d), sizeof(double));
+  s.gradient = ffi_doubles(f->d);
+  s.values = ffi_doubles(max_iter + 1);
+  s.steps = ffi_doubles(max_iter + 1);
+  double *work = ffi_doubles(ke_search_work(f->d));
   const ke_status status = (REAL(control)[0] == 0.0 ? ke_lbfgs : ke_ascend)(f, &s, w, work);
   return search_result(&s, w, f->d, status);
 }
@@ -144,7 +144,7 @@ typedef struct {
 static ke_status evaluate_function(void *data, const double *w, double *value, double *gradient)
 {
   const function_data *o = data;
-  SEXP call = PROTECT(Rf_lang2(o->function, PROTECT(doubles(w, o->d))));
+  SEXP call = PROTECT(Rf_lang2(o->function, PROTECT(vector_of(w, o->d))));
   SEXP result = PROTECT(Rf_eval(call, o->environment));
   ffi_assert(TYPEOF(result) == REALSXP && (size_t)XLENGTH(result) == o->d + 1, "objective");
   *value = REAL(result)[0];
@@ -198,7 +198,7 @@ SEXP ffi_subset_pairs(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP threads
   const ke_env env = ffi_env(threads);
   ke_subset s = subset_of(x, label, target, kernel);
   pack_columns(&s);
-  double *work = (double *)R_alloc(ke_subset_work(s.d, &env), sizeof(double));
+  double *work = ffi_doubles(ke_subset_work(s.d, &env));
   const int rows = (int)s.d + 1;
   SEXP kt = PROTECT(Rf_allocMatrix(REALSXP, rows, rows));
   SEXP kk = PROTECT(Rf_allocMatrix(REALSXP, rows, rows));
@@ -213,7 +213,7 @@ SEXP ffi_subset_extend(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen
   const ke_env env = ffi_env(threads);
   ke_subset s = subset_of(x, label, target, kernel);
   pack_columns(&s);
-  double *work = (double *)R_alloc(ke_subset_work(s.d, &env), sizeof(double));
+  double *work = ffi_doubles(ke_subset_work(s.d, &env));
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
   SEXP kk = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
   ffi_assert(chosen != R_NilValue, "chosen");
@@ -227,7 +227,7 @@ SEXP ffi_subset_reduce(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen
 {
   const ke_env env = ffi_env(threads);
   ke_subset s = subset_of(x, label, target, kernel);
-  double *work = (double *)R_alloc(ke_subset_work(s.d, &env), sizeof(double));
+  double *work = ffi_doubles(ke_subset_work(s.d, &env));
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
   ffi_assert(chosen != R_NilValue, "chosen");
   ke_subset_reduce(&s, ffi_optional(chosen, s.d, "chosen"), REAL(kt), work, &env);

@@ -23,7 +23,7 @@ static void set_rows(ke_dual *problem, SEXP source)
   s->kernel = ffi_kernel(VECTOR_ELT(source, 1));
   s->rows = ffi_rows(VECTOR_ELT(source, 0), VECTOR_ELT(source, 2), VECTOR_ELT(source, 3));
   s->single = ffi_rows_lend(1, s->rows.d);
-  double *diagonal = (double *)ffi_lend(s->rows.n, sizeof(double));
+  double *diagonal = ffi_doubles(s->rows.n);
   ke_diagonal(&s->kernel, &s->rows, diagonal);
   problem->n = s->rows.n;
   problem->column = kernel_column;
@@ -48,9 +48,8 @@ static void lend_work(ke_dual_control *control, const ke_dual *problem, double b
   control->columns = problem->k ? 0 : fit > (double)n ? n : (size_t)fit;
   if (!problem->k && control->columns < 2)
     control->columns = 2;
-  const size_t doubles = ke_dual_doubles(n, control->columns, control->face);
-  control->doubles = (double *)R_alloc(doubles, sizeof(double));
-  control->indices = (size_t *)R_alloc(ke_dual_indices(n, control->columns), sizeof(size_t));
+  control->doubles = ffi_doubles(ke_dual_doubles(n, control->columns, control->face));
+  control->indices = ffi_sizes(ke_dual_indices(n, control->columns));
 }
 
 static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, ke_status status)

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-static double *lend(size_t n) { return (double *)ffi_lend(n, sizeof(double)); }
-
 static SEXP matrix_of(size_t rows, size_t columns)
 {
   return Rf_allocMatrix(REALSXP, (int)rows, (int)columns);
@@ -34,7 +32,7 @@ SEXP ffi_extremes(SEXP z, SEXP v)
   ffi_assert(rows == L, "dimensions");
   const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(matrix_of(k, 2));
-  ke_extremes(left, n, L, right, k, REAL(out), lend(KE_EXTREME_ROWS * k), &env);
+  ke_extremes(left, n, L, right, k, REAL(out), ffi_doubles(KE_EXTREME_ROWS * k), &env);
   UNPROTECT(1);
   return out;
 }
@@ -45,7 +43,7 @@ SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre)
   const double *gram = ffi_matrix(K, &n, &m, "K"), *vectors = ffi_matrix(v, &rows, &k, "vectors");
   ffi_assert(n == m && rows == n, "dimensions");
   const ke_env env = ffi_env_serial();
-  double *copy = lend(n * k);
+  double *copy = ffi_doubles(n * k);
   memcpy(copy, vectors, n * k * sizeof(double));
   SEXP out = PROTECT(matrix_of(n, k));
   ke_gram_product(gram, n, copy, k, Rf_asLogical(centre), REAL(out), &env);
@@ -87,13 +85,14 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo)
   g.r = REAL(VECTOR_ELT(out, 2));
   g.c = REAL(VECTOR_ELT(out, 3));
   g.ridge = Rf_asReal(ridge);
-  g.y = lend(g.n * g.k);
+  g.y = ffi_doubles(g.n * g.k);
   memcpy(g.y, response, g.n * g.k * sizeof(double));
-  g.extra = lend(g.L * g.L);
-  g.work = lend(g.L * (g.L + 1));
+  g.extra = ffi_doubles(g.L * g.L);
+  g.work = ffi_doubles(g.L * (g.L + 1));
   ke_regress(&g, &env);
   if (Rf_asLogical(loo))
-    ke_leave_one_out(&g, classes, REAL(VECTOR_ELT(out, 4)), lend(KE_LOO_ROWS * (g.k + 1)), &env);
+    ke_leave_one_out(&g, classes, REAL(VECTOR_ELT(out, 4)), ffi_doubles(KE_LOO_ROWS * (g.k + 1)),
+                     &env);
   UNPROTECT(1);
   return out;
 }

@@ -30,7 +30,7 @@ static ke_ensemble lend_ensemble(const ke_votes *v)
   e.count = (int *)R_alloc(v->n * v->classes, sizeof(int));
   e.half = (uint64_t *)R_alloc(sets, sizeof(uint64_t));
   e.whole = (uint64_t *)R_alloc(sets, sizeof(uint64_t));
-  e.weight = (double *)R_alloc(v->n, sizeof(double));
+  e.weight = ffi_doubles(v->n);
   e.used = (unsigned char *)R_alloc(v->d, 1);
   return e;
 }
@@ -46,14 +46,13 @@ SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose)
   v.label = unpack_labels(label, v.n, &v.classes);
   ffi_assert(v.n > 0 && v.d > 0 && v.classes > 0, "z");
   v.bits = (uint64_t *)R_alloc(v.d * v.classes * v.words, sizeof(uint64_t));
-  double *work = (double *)R_alloc(2 * v.classes, sizeof(double));
+  double *work = ffi_doubles(2 * v.classes);
   ke_weak_votes(values, &v, work, &env);
 
   ke_ensemble e = lend_ensemble(&v);
   e.how = (ke_selection)Rf_asInteger(how);
   size_t given = v.d;
-  e.order =
-      e.how == KE_GIVEN ? ffi_index(order, v.d, &given) : (size_t *)R_alloc(v.d, sizeof(size_t));
+  e.order = e.how == KE_GIVEN ? ffi_index(order, v.d, &given) : ffi_sizes(v.d);
   ffi_assert(given == v.d, "order");
   const char *names[] = {"order", "error", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
@@ -70,9 +69,9 @@ static SEXP find_nearest(const ke_rows *queries, const ke_rows *rows, const int 
 {
   const size_t count = label ? 2 * queries->n : queries->n;
   ke_nearest p = {queries, rows, label, label != NULL, NULL, NULL};
-  p.distance = (double *)ffi_lend(count, sizeof(double));
-  p.nearest = (size_t *)ffi_lend(count, sizeof(size_t));
-  double *work = (double *)R_alloc((size_t)env->threads * KE_TILE * KE_TILE, sizeof(double));
+  p.distance = ffi_doubles(count);
+  p.nearest = ffi_sizes(count);
+  double *work = ffi_doubles((size_t)env->threads * KE_TILE * KE_TILE);
   ke_find_nearest(&p, work, env);
   return row_numbers(p.nearest, count, rows->n);
 }
@@ -98,7 +97,7 @@ SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads)
 /* start[k]: first row of class k among sorted labels (asserted). */
 static size_t *class_starts(const int *label, size_t n, size_t classes)
 {
-  size_t *start = (size_t *)R_alloc(classes + 1, sizeof(size_t));
+  size_t *start = ffi_sizes(classes + 1);
   size_t k = 0;
   for (size_t j = 0; j < n; j++) {
     ffi_assert(j == 0 || label[j] >= label[j - 1], "sorted labels");
@@ -122,8 +121,8 @@ SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP ve
   p.start = class_starts(p.label, p.n, classes);
   p.number = ffi_index(number, p.n, &count);
   ffi_assert(count == p.n, "row numbers");
-  double *distance = (double *)ffi_lend(KE_QUERIES * p.n, sizeof(double));
-  size_t *errors = (size_t *)ffi_lend(p.d, sizeof(size_t));
+  double *distance = ffi_doubles(KE_QUERIES * p.n);
+  size_t *errors = ffi_sizes(p.d);
   ke_nested_errors(&p, distance, errors, &env);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)p.d));
   for (size_t t = 0; t < p.d; t++)
