@@ -92,7 +92,7 @@ kernel_lm.formula <- function(formula, data, ...) {
 # Least squares for every size at once; z is overwritten by Q with orthonormal columns
 # (up to the ridge). Fields: center, mean (of y), r, c, error.
 regress <- function(z, response, ridge, loo = TRUE) {
-  labels <- if (!is.null(response$classes)) as.integer(response$classes) - 1L
+  labels <- if (!is.null(response$classes)) as.integer(response$classes)
   fit <- .Call(ffi_regress, z, response$matrix, ridge, labels, loo)
   fit$error[is.nan(fit$error)] <- NA
   fit

@@ -150,6 +150,18 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
   return out;
 }
 
+const int *ffi_labels(SEXP label, size_t n, size_t classes)
+{
+  ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");
+  int *out = (int *)ffi_lend(n, sizeof(int));
+  for (size_t i = 0; i < n; i++) {
+    const int from_one = INTEGER(label)[i];
+    ffi_assert(from_one >= 1 && (size_t)from_one <= classes, "label out of range");
+    out[i] = from_one - 1;
+  }
+  return out;
+}
+
 /* A matrix of zeros: the first touch of a large one takes a while. */
 SEXP ffi_zeros(SEXP rows, SEXP columns)
 {

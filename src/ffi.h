@@ -44,6 +44,9 @@ void ffi_large_pages(void *memory, size_t bytes);
 /* Row numbers from R (1-based, int or double) as 0-based, each asserted below n. */
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 
+/* Class labels from R, 1 ... classes (asserted), as 0-based, one per row. */
+const int *ffi_labels(SEXP label, size_t n, size_t classes);
+
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
 SEXP ffi_extremes(SEXP z, SEXP v);

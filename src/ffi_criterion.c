@@ -23,19 +23,6 @@ static SEXP vector_of(const double *from, size_t n)
   return out;
 }
 
-/* Labels from 1 as labels from 0. */
-static const int *labels_from_zero(SEXP label, size_t n, size_t classes)
-{
-  ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "label");
-  int *out = (int *)R_alloc(n, sizeof(int));
-  for (size_t i = 0; i < n; i++) {
-    const int from_one = INTEGER(label)[i];
-    ffi_assert(from_one >= 1 && (size_t)from_one <= classes, "label out of range");
-    out[i] = from_one - 1;
-  }
-  return out;
-}
-
 static const double *target_table(SEXP target, size_t *classes)
 {
   size_t columns;
@@ -56,7 +43,7 @@ static ke_criterion criterion_of(SEXP x, SEXP label, SEXP target, SEXP spec, SEX
   c.kernel = ffi_kernel(kernel);
   c.x = ffi_matrix(x, &c.n, &c.d, "x");
   c.target = target_table(target, &c.classes);
-  c.label = labels_from_zero(label, c.n, c.classes);
+  c.label = ffi_labels(label, c.n, c.classes);
   const size_t most = (c.n + KE_STRIP - 1) / KE_STRIP * KE_STRIP;
   const double block = REAL(spec)[2];
   ffi_assert(block >= 1 && c.n > 0 && c.kernel.type != KE_SPLINE, "block");
@@ -171,7 +158,7 @@ static ke_subset subset_of(SEXP x, SEXP label, SEXP target, SEXP kernel)
   s.kernel = ffi_kernel(kernel);
   s.x = ffi_matrix(x, &s.n, &s.d, "x");
   s.target = target_table(target, &s.classes);
-  s.label = labels_from_zero(label, s.n, s.classes);
+  s.label = ffi_labels(label, s.n, s.classes);
   s.rows = ffi_rows_lend(s.n, s.d);
   return s;
 }

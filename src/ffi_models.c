@@ -51,18 +51,8 @@ SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre)
   return out;
 }
 
-static const int *labels_of(SEXP label, size_t n, size_t k)
-{
-  if (label == R_NilValue)
-    return NULL;
-  ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");
-  for (size_t i = 0; i < n; i++)
-    ffi_assert(INTEGER(label)[i] >= 0 && (size_t)INTEGER(label)[i] < k, "labels");
-  return INTEGER(label);
-}
-
-/* z is overwritten by Q, so it must belong to the caller alone. `label`: classes from 0 on, or
- * NULL; `loo`: whether errors are wanted. */
+/* z is overwritten by Q, so it must belong to the caller alone. `label`: classes, or NULL; `loo`:
+ * whether errors are wanted. */
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo)
 {
   const char *names[] = {"center", "mean", "r", "c", "error", ""};
@@ -71,7 +61,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo)
   ffi_matrix(z, &g.n, &g.L, "coordinates");
   const double *response = ffi_matrix(y, &rows, &g.k, "y");
   ffi_assert(rows == g.n && g.L > 0, "dimensions");
-  const int *classes = labels_of(label, g.n, g.k);
+  const int *classes = label == R_NilValue ? NULL : ffi_labels(label, g.n, g.k);
   const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)g.L));

@@ -1,17 +1,11 @@
 #include "ffi.h"
 
-/* Class labels 1 ... as 0 ..., one per row, and the number of classes. */
-static int *unpack_labels(SEXP label, size_t n, size_t *classes)
+static size_t count_classes(const int *label, size_t n)
 {
-  ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");
-  int *out = (int *)ffi_lend(n, sizeof(int)), most = 0;
-  for (size_t j = 0; j < n; j++) {
-    ffi_assert(INTEGER(label)[j] >= 1, "labels");
-    out[j] = INTEGER(label)[j] - 1;
-    most = out[j] >= most ? out[j] + 1 : most;
-  }
-  *classes = (size_t)most;
-  return out;
+  int last = -1;
+  for (size_t j = 0; j < n; j++)
+    last = label[j] > last ? label[j] : last;
+  return (size_t)(last + 1);
 }
 
 static SEXP row_numbers(const size_t *row, size_t count, size_t none)
@@ -43,7 +37,8 @@ SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose)
   ke_votes v = {0, 0, 0, 0, NULL, NULL};
   const double *values = ffi_matrix(z, &v.n, &v.d, "z");
   v.words = ke_words(v.n);
-  v.label = unpack_labels(label, v.n, &v.classes);
+  v.label = ffi_labels(label, v.n, SIZE_MAX);
+  v.classes = count_classes(v.label, v.n);
   ffi_assert(v.n > 0 && v.d > 0 && v.classes > 0, "z");
   v.bits = (uint64_t *)R_alloc(v.d * v.classes * v.words, sizeof(uint64_t));
   double *work = ffi_doubles(2 * v.classes);
@@ -90,8 +85,7 @@ SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
   const ke_rows rows = ffi_rows(z, shift, R_NilValue);
-  size_t classes;
-  return find_nearest(&rows, &rows, unpack_labels(label, rows.n, &classes), &env);
+  return find_nearest(&rows, &rows, ffi_labels(label, rows.n, SIZE_MAX), &env);
 }
 
 /* start[k]: first row of class k among sorted labels (asserted). */
@@ -115,10 +109,10 @@ SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP ve
   ke_env env = ffi_env(threads);
   ffi_show_progress(&env, verbose);
   ke_nested p = {0};
-  size_t classes, count;
+  size_t count;
   p.rows = ffi_matrix(rows, &p.n, &p.d, "rows");
-  p.label = unpack_labels(label, p.n, &classes);
-  p.start = class_starts(p.label, p.n, classes);
+  p.label = ffi_labels(label, p.n, SIZE_MAX);
+  p.start = class_starts(p.label, p.n, count_classes(p.label, p.n));
   p.number = ffi_index(number, p.n, &count);
   ffi_assert(count == p.n, "row numbers");
   double *distance = ffi_doubles(KE_QUERIES * p.n);
