@@ -150,6 +150,15 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
   return out;
 }
 
+SEXP ffi_row_numbers(const size_t *row, size_t count, size_t none)
+{
+  SEXP out = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)count));
+  for (size_t i = 0; i < count; i++)
+    INTEGER(out)[i] = row[i] == none ? NA_INTEGER : (int)row[i] + 1;
+  UNPROTECT(1);
+  return out;
+}
+
 const int *ffi_labels(SEXP label, size_t n, size_t classes)
 {
   ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");

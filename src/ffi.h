@@ -44,6 +44,9 @@ void ffi_large_pages(void *memory, size_t bytes);
 /* Row numbers from R (1-based, int or double) as 0-based, each asserted below n. */
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 
+/* The other way round; `none` becomes NA. */
+SEXP ffi_row_numbers(const size_t *row, size_t count, size_t none);
+
 /* Class labels from R, 1 ... classes (asserted), as 0-based, one per row. */
 const int *ffi_labels(SEXP label, size_t n, size_t classes);
 

@@ -20,19 +20,12 @@ static double number(SEXP list, const char *name)
 
 /* ---- sources --------------------------------------------------------------------------- */
 
-static SEXP row_numbers(const size_t *index, size_t m)
-{
-  SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)m);
-  for (size_t i = 0; i < m; i++)
-    INTEGER(out)[i] = (int)index[i] + 1;
-  return out;
-}
-
 /* data is an R function of two vectors of row numbers that returns a checked matrix */
 static void call_block(void *data, const size_t *i, size_t m, const size_t *j, size_t k,
                        double *out, size_t ldo)
 {
-  SEXP rows = PROTECT(row_numbers(i, m)), cols = PROTECT(row_numbers(j, k));
+  SEXP rows = PROTECT(ffi_row_numbers(i, m, SIZE_MAX));
+  SEXP cols = PROTECT(ffi_row_numbers(j, k, SIZE_MAX));
   SEXP call = PROTECT(Rf_lang3((SEXP)data, rows, cols));
   SEXP value = PROTECT(Rf_eval(call, R_BaseEnv));
   ffi_assert(TYPEOF(value) == REALSXP && (size_t)XLENGTH(value) == m * k, "kernel block");
@@ -261,14 +254,14 @@ static SEXP result(const ke_basis *b, SEXP factor, const size_t *centre, size_t 
   const char *names[] = {"index",   "path",   "cholesky", "factor", "stop",
                          "updates", "lowest", "center",   "shift",  ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, row_numbers(b->index, b->size));
+  SET_VECTOR_ELT(out, 0, ffi_row_numbers(b->index, b->size, b->n));
   SET_VECTOR_ELT(out, 1, path_to_r(b));
   SET_VECTOR_ELT(out, 2, cholesky_to_r(b));
   SET_VECTOR_ELT(out, 3, factor == R_NilValue ? factor : factor_to_r(b, factor));
   SET_VECTOR_ELT(out, 4, Rf_ScalarInteger(b->stop));
   SET_VECTOR_ELT(out, 5, Rf_ScalarInteger((int)b->updates));
   SET_VECTOR_ELT(out, 6, Rf_ScalarReal(lowest_residual(b)));
-  SET_VECTOR_ELT(out, 7, row_numbers(centre, neighbours));
+  SET_VECTOR_ELT(out, 7, ffi_row_numbers(centre, neighbours, b->n));
   SET_VECTOR_ELT(out, 8, shift_to_r(b));
   UNPROTECT(1);
   return out;

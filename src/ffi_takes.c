@@ -8,15 +8,6 @@ static size_t count_classes(const int *label, size_t n)
   return (size_t)(last + 1);
 }
 
-static SEXP row_numbers(const size_t *row, size_t count, size_t none)
-{
-  SEXP out = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)count));
-  for (size_t i = 0; i < count; i++)
-    INTEGER(out)[i] = row[i] == none ? NA_INTEGER : (int)row[i] + 1;
-  UNPROTECT(1);
-  return out;
-}
-
 static ke_ensemble lend_ensemble(const ke_votes *v)
 {
   const size_t sets = v->classes * v->words;
@@ -54,7 +45,7 @@ SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose)
   SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)v.d));
   e.error = REAL(VECTOR_ELT(out, 1));
   ke_kffs(&e, &env);
-  SET_VECTOR_ELT(out, 0, row_numbers(e.order, v.d, v.d));
+  SET_VECTOR_ELT(out, 0, ffi_row_numbers(e.order, v.d, v.d));
   UNPROTECT(1);
   return out;
 }
@@ -68,7 +59,7 @@ static SEXP find_nearest(const ke_rows *queries, const ke_rows *rows, const int 
   p.nearest = ffi_sizes(count);
   double *work = ffi_doubles((size_t)env->threads * KE_TILE * KE_TILE);
   ke_find_nearest(&p, work, env);
-  return row_numbers(p.nearest, count, rows->n);
+  return ffi_row_numbers(p.nearest, count, rows->n);
 }
 
 /* For each row of x the number of the nearest row of z. */
