@@ -41,7 +41,7 @@ int ffi_within_range(const ke_kernel *kernel, const ke_rows *rows);
 /* Ask the system for large pages: first touch of a big result costs a fraction. */
 void ffi_large_pages(void *memory, size_t bytes);
 
-/* Row numbers from R (1-based, int or double) as 0-based, each asserted below n. */
+/* Row numbers from R (integers from 1) as 0-based, each asserted below n. */
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 
 /* The other way round; `none` becomes NA. */

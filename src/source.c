@@ -1,10 +1,10 @@
 /* Column sources: a positive semi-definite matrix by its parts. From packed data and a kernel,
  * from a matrix at hand, from a callback, and centred on top of any of them:
  *
- *   k~_ij = k_ij - u_i - u_j + c,   u_i = sum_b weight_b k_ib,   c = sum_ab weight_a weight_b k_ab
+ *   k~_ij = k_ij - u_i - u_j + c,   u_i = mean_b k_ib,   c = mean_ab k_ab
  *
- * (Baudat & Anouar 2003, Appendix A, with the centre a mean of few rows). Also the one pass over
- * half of the matrix that both the centre and the first pick of fvs need.
+ * (Baudat & Anouar 2003, Appendix A), a and b running over the few rows whose mean is the centre.
+ * Also the one pass over half of the matrix that both the centre and the first pick of fvs need.
  */
 #include "kernelect.h"
 #include "threads.h"

@@ -33,7 +33,7 @@ static uint64_t *votes_of(const ke_votes *v, size_t direction, size_t class)
   return v->bits + (direction * v->classes + class) * v->words;
 }
 
-/* fit = p_k + slope_k (z - mean): intercepts and slopes of the indicators, returned in `fit`. */
+/* Least-squares fit share_k + slope_k z of each class's indicator. */
 static void fit_learner(const double *z, const ke_votes *v, double *share, double *slope)
 {
   const size_t n = v->n, classes = v->classes;
@@ -351,8 +351,8 @@ INLINE void advance_v4(v4 *distance, const v4 *column, double at, v4 *low)
   *low = SELECT(*distance < *low, *distance, *low);
 }
 
-/* distance[j] += (column[j] - at)^2 for j < n; least: the lowest. The last few rows take the
- * same way as the others, so that identical rows stay at identical distances. */
+/* distance[j] += (column[j] - at)^2 for j < n, and the `lowest` of these. The last few rows take
+ * the same way as the others, so that identical rows stay at identical distances. */
 INLINE void advance_body(double *distance, const double *column, double at, size_t n,
                          double *lowest)
 {
