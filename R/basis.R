@@ -332,10 +332,11 @@ basis_answer <- function(basis, new, type) {
   )
 }
 
+# The answer for scaled rows, without several n x size copies at once.
 predict_rows <- function(basis, x, type, threads) {
   L <- length(basis$index)
   value <- zeros(nrow(x), if (type == "residual") 1L else L)
-  for (rows in pieces(nrow(x), L * (L + 2 * ncol(x) + 64))) {
+  for (rows in row_chunks(nrow(x), L)) {
     new <- basis_kernel_values(basis, x[rows, , drop = FALSE], type == "residual", threads)
     value[rows, ] <- basis_answer(basis, new, type)
   }
@@ -345,6 +346,7 @@ predict_rows <- function(basis, x, type, threads) {
 orthonormal <- function(basis, k) {
   z <- k
   for (rows in pieces(nrow(k), ncol(k)^2)) {
+    .Call(ffi_check)
     z[rows, ] <- t(forwardsolve(basis$cholesky, t(k[rows, , drop = FALSE])))
   }
   z

@@ -102,19 +102,16 @@ new_decisions <- function(object, newdata, threads) {
   value <- if (is.null(object$input)) {
     gram_decisions(object, new)
   } else {
-    x <- new$x[new$complete, , drop = FALSE]
+    x <- complete_part(new)
     if (is.null(object$kernels)) x %*% object$coefficients else kernel_decisions(object, x, threads)
   }
   value <- unname(value) + rep(object$intercept, each = nrow(value))
   fill_rows(named_decisions(value, object), new$complete, rows)
 }
 
-# Blocks of rows, so that no matrix larger than some MB is formed.
 kernel_decisions <- function(object, x, threads) {
   out <- matrix(0, nrow(x), ncol(object$expansion))
-  step <- max(64L, 4e6 %/% max(1L, length(object$support)))
-  for (from in if (nrow(x)) seq(1L, nrow(x), by = step)) {
-    rows <- from:min(from + step - 1L, nrow(x))
+  for (rows in row_chunks(nrow(x), length(object$support))) {
     for (i in which(object$weights > 0)) {
       out[rows, ] <- out[rows, ] + block_decisions(object, i, x[rows, , drop = FALSE], threads)
     }

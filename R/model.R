@@ -41,7 +41,7 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ", kernel_label(basis$kernel), ".")
   }
-  list(basis = basis, z = coordinates(basis, scaled, control$threads), x = scaled, y = respond(data$y), rows = rownames(scaled))
+  list(basis = basis, z = predict_rows(basis, scaled, "orthonormal", control$threads), x = scaled, y = respond(data$y), rows = rownames(scaled))
 }
 
 given_gram_basis <- function(x, y, basis, na_action, respond) {
@@ -55,21 +55,6 @@ same_kernel <- function(a, b) {
   all(vapply(fields, function(field) isTRUE(all.equal(a[[field]], b[[field]])), NA))
 }
 
-row_chunks <- function(n, width) {
-  rows <- max(512L, as.integer(1e6 / max(width, 1L)))
-  starts <- seq(1L, max(n, 1L), by = rows)
-  Map(function(from) if (n) from:min(n, from + rows - 1L) else integer(), starts)
-}
-
-# predict(basis, x, "orthonormal") for scaled rows, without several n x size copies at once.
-coordinates <- function(basis, x, threads) {
-  z <- zeros(nrow(x), length(basis$index))
-  for (rows in row_chunks(nrow(x), ncol(z))) {
-    z[rows, ] <- orthonormal(basis, basis_kernel_values(basis, x[rows, , drop = FALSE], threads = threads)$k)
-  }
-  z
-}
-
 # A prediction is z a + offset with coordinates z worked out anew from the basis. Where its rows are
 # nearly dependent, as "kgs" permits, rounding makes these others than those of the fit, and large
 # coefficients make that a wrong answer: a few training rows tell.
@@ -77,7 +62,7 @@ warn_if_dependent <- function(basis, x, values, a, offset) {
   pivot <- basis$path$pivot
   if (is.null(basis$kernel) || min(pivot) > 1e-10 * max(pivot)) return(invisible())
   rows <- evenly_spaced(nrow(x), 50L)
-  again <- coordinates(basis, x[rows, , drop = FALSE], 1L) %*% a + rep(offset, each = length(rows))
+  again <- predict_rows(basis, x[rows, , drop = FALSE], "orthonormal", 1L) %*% a + rep(offset, each = length(rows))
   off <- max(abs(again - values[rows, ])) / max(abs(values - rep(colMeans(values), each = nrow(values))))
   if (off <= 1e-3) return(invisible())
   warn("conditioning", "Rows of the basis are nearly dependent (least pivot ", format(min(pivot), digits = 2),
@@ -135,7 +120,7 @@ expand_rows <- function(basis, newdata, dual, offset, threads) {
   new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata) else new_matrix(newdata, basis$input, basis$scaling)
   n <- sum(new$complete)
   value <- matrix(0, n, ncol(dual))
-  x <- if (is.null(new$x)) new$k else if (n < nrow(new$x)) new$x[new$complete, , drop = FALSE] else new$x
+  x <- if (is.null(new$x)) new$k else complete_part(new)
   for (rows in row_chunks(n, nrow(dual))) {
     part <- x[rows, , drop = FALSE]
     k <- if (is.null(new$x)) part else basis_kernel_values(basis, part, threads = threads)$k

@@ -1,7 +1,11 @@
 # Rows in pieces of some tens of milliseconds when a row costs `flops`, for loops that an
 # interrupt must be able to end.
-pieces <- function(n, flops) {
-  size <- max(1, floor(2^25 / max(flops, 1)))
+pieces <- function(n, flops) cut_rows(n, max(1, floor(2^25 / max(flops, 1))))
+
+# Rows in chunks of which one by `width` columns takes some MB, yet enough rows for threads.
+row_chunks <- function(n, width) cut_rows(n, max(512, floor(1e6 / max(width, 1))))
+
+cut_rows <- function(n, size) {
   lapply(seq(1, by = size, length.out = ceiling(n / size)), function(i) i:min(i + size - 1, n))
 }
 

@@ -218,7 +218,7 @@ lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 
   )
   response <- training_response(parts$y)
   fit <- regress(parts$z, response, check_number(ridge, "ridge", min = 0), loo = FALSE)
-  z <- coordinates(parts$basis, apply_scaling(newx, parts$basis$scaling), threads)
+  z <- predict_rows(parts$basis, apply_scaling(newx, parts$basis$scaling), "orthonormal", threads)
   q <- t(backsolve(fit$r, t(z - rep(fit$center, each = nrow(z))), transpose = TRUE))
   lapply(pmin(sizes, ncol(z)), function(size) {
     first <- seq_len(size)
@@ -248,7 +248,7 @@ lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 1e-6, to
   )
   scatter <- class_scatter(parts$z, as.factor(parts$y))
   prior <- check_prior(prior, scatter)
-  z <- coordinates(parts$basis, apply_scaling(newx, parts$basis$scaling), threads)
+  z <- predict_rows(parts$basis, apply_scaling(newx, parts$basis$scaling), "orthonormal", threads)
   z <- z - rep(scatter$center, each = nrow(z))
   lapply(pmin(sizes, ncol(z)), function(size) {
     axes <- discriminant_axes(scatter, ridge, size)
