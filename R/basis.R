@@ -438,7 +438,7 @@ print.kernel_basis <- function(x, ...) {
   validate_basis(x, "x")
   last <- x$path[nrow(x$path), ]
   cat("<kernel_basis> ", length(x$index), " of ", x$n, " rows by \"", x$method, "\", stopped by ", x$stop, "\n", sep = "")
-  cat("kernel:  ", if (is.null(x$kernel)) "given Gram matrix" else kernel_label(x$kernel), "\n", sep = "")
+  cat("kernel:  ", kernel_words(x), "\n", sep = "")
   if (!is.null(x$center_index)) cat("centre:  row", if (length(x$center_index) > 1L) "s", " ", paste(head(x$center_index, 8L), collapse = " "), "\n", sep = "")
   cat("rows:    ", paste(head(x$index, 12L), collapse = " "), if (length(x$index) > 12L) " ...", "\n", sep = "")
   cat(sprintf("fitness: %.4f   residual trace: %.3g of the whole   E(M): %.3g\n", last$fitness, last$trace, last$cost))

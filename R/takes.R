@@ -420,7 +420,7 @@ print.kernel_takes <- function(x, ...) {
   validate_takes(x, "x")
   d <- length(x$weights)
   cat("<kernel_takes> ", x$size, " of ", d, " directions kept, ", x$n, " rows, ", nlevels(x$y), " classes\n", sep = "")
-  cat("kernel:     ", if (is.null(x$basis$kernel)) "given Gram matrix" else kernel_label(x$basis$kernel), "\n", sep = "")
+  cat("kernel:     ", kernel_words(x$basis), "\n", sep = "")
   cat("basis:      ", x$method, ", ", length(x$basis$index), " rows, E(M) = ", format(x$cost, digits = 4), "\n", sep = "")
   cat("weights by: ", x$select, if (x$select == "kffs" && x$variant == "printed") ", as printed", "\n", sep = "")
   if (x$size) {
