@@ -359,7 +359,7 @@ least_squares <- function(A, b) {
 new_fusion <- function(fit, set, response, control, data) {
   support <- which(rowSums(fit$a != 0) > 0)
   columns <- !is.null(set$x)
-  keep <- if (is.null(control$keep)) set$n <= 10000 else control$keep
+  keep <- check_keep(control$keep, set$n)
   single <- ncol(fit$a) == 1L
   model <- list(
     weights = fit$weights, active = fit$weights > 0, dual = named_decisions(fit$lambda, response),

@@ -66,7 +66,7 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
     respond = function(y) check_classes(y, min_rows = 2L)
   )
   scatter <- class_scatter(parts$z, parts$y)
-  new_lda(parts, scatter, ridge, check_prior(prior, scatter), keep_rows(keep, nrow(parts$z)))
+  new_lda(parts, scatter, ridge, check_prior(prior, scatter), check_keep(keep, nrow(parts$z)))
 }
 
 #' @rdname kernel_lda

@@ -77,7 +77,7 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   response <- parts$y
   fit <- regress(parts$z, response, ridge)
   size <- if (loo) best_size(fit$error) else length(fit$error)
-  new_lm(fit, size, parts, response, ridge, keep_rows(keep, nrow(parts$z)))
+  new_lm(fit, size, parts, response, ridge, check_keep(keep, nrow(parts$z)))
 }
 
 #' @rdname kernel_lm

@@ -103,7 +103,8 @@ classes_of <- function(values, levels) {
   factor(levels[best], levels = levels)
 }
 
-keep_rows <- function(keep, n) if (is.null(keep)) n <= 10000 else check_flag(keep, "keep")
+# Whether fields of n training rows are kept.
+check_keep <- function(keep, n) if (is.null(keep)) n <= 10000 else check_flag(keep, "keep")
 
 # ---- prediction ---------------------------------------------------------------------------
 

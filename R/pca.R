@@ -68,14 +68,14 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
     data <- model_data(x, scale = scale, na_action = na_action)
     kernel <- resolve_kernel(kernel, data$x)
     if (kernel$type != "linear" || ncol(data$x) >= nrow(data$x)) {
-      return(full_pca(data, kernel, ncomp, center, keep_rows(keep, data$n), control$threads))
+      return(full_pca(data, kernel, ncomp, center, check_keep(keep, data$n), control$threads))
     }
     fit <- basis_from_data(data, kernel, control, keep = TRUE) # rank at most the number of columns
     parts <- list(basis = fit$basis, z = fit$factor, rows = rownames(data$x))
   } else {
     parts <- fit_basis(x, NULL, basis, kernel, control, scale, na_action, missing(kernel))
   }
-  greedy_pca(parts, ncomp, center, keep_rows(keep, nrow(parts$z)))
+  greedy_pca(parts, ncomp, center, check_keep(keep, nrow(parts$z)))
 }
 
 #' @rdname kernel_pca
