@@ -75,7 +75,7 @@ predict.kernel_fusion <- function(object, newdata, type = c("response", "class",
     new_decisions(object, newdata, threads)
   }
   if (type != "class") return(decision)
-  class_or_missing(decision, object$levels)
+  predicted_classes(as.matrix(decision), object$levels, decided_class)
 }
 
 kept_decisions <- function(object) {
@@ -83,13 +83,6 @@ kept_decisions <- function(object) {
     abort("argument", "`newdata` is missing, and the model was fitted without `keep`.")
   }
   object$fitted.values
-}
-
-class_or_missing <- function(decision, levels) {
-  missing <- is.na(rowSums(as.matrix(decision)))
-  class <- decided_class(replace(decision, is.na(decision), 0), levels)
-  class[missing] <- NA
-  class
 }
 
 new_decisions <- function(object, newdata, threads) {

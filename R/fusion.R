@@ -395,8 +395,8 @@ training_error <- function(decision, response) {
   mean(decided_class(decision, response$levels) != response$y)
 }
 
+# A single column of decisions is positive for the second of two classes.
 decided_class <- function(decision, levels) {
-  decision <- as.matrix(decision)
-  best <- if (ncol(decision) == 1L) 1L + (decision[, 1L] > 0) else max.col(decision, "first")
-  factor(levels[best], levels)
+  if (ncol(decision) > 1L) return(classes_of(decision, levels))
+  factor(levels[1L + (decision[, 1L] > 0)], levels)
 }

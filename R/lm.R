@@ -195,10 +195,10 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class"),
   if (is.matrix(object$coefficients)) values else drop_column(values)
 }
 
-# NA where a row has missing values.
-predicted_classes <- function(values, levels) {
+# NA where a row has missing values; `decide` is classes_of() or like it.
+predicted_classes <- function(values, levels, decide = classes_of) {
   complete <- !is.na(values[, 1L])
-  fill_rows(classes_of(values[complete, , drop = FALSE], levels), complete)
+  fill_rows(decide(values[complete, , drop = FALSE], levels), complete)
 }
 
 # ---- methods ---------------------------------------------------------------------------------
