@@ -2,7 +2,7 @@
 
 rank_by_criterion <- function(x, y, control) {
   kernel <- control$kernel
-  start <- if (is.null(kernel$weights)) rep(1, ncol(x)) else abs(kernel$weights)
+  start <- rank_start(x, control)
   criterion <- switch(control$method, sas = "alignment", scss = "separability", sfs = "product")
   problem <- criterion_problem(x, y, kernel, criterion, control$target, control$block)
   if (criterion == "separability") {
