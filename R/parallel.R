@@ -4,9 +4,18 @@ parallel_plan <- function() {
   requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
 }
 
-parallel_lapply <- function(x, f) {
-  if (!parallel_plan()) return(lapply(x, f))
-  future.apply::future_lapply(x, f, future.packages = "kernelect")
+# f(x[[1]]), f(x[[2]]), ...; it must not depend on the state of the random numbers.
+parallel_lapply <- function(x, f, verbose) {
+  if (parallel_plan()) {
+    return(future.apply::future_lapply(x, f, future.packages = "kernelect", future.seed = NULL))
+  }
+  tick <- progress(verbose, length(x))
+  on.exit(tick(close = TRUE))
+  lapply(x, function(element) {
+    out <- f(element)
+    tick()
+    out
+  })
 }
 
 # A bar is drawn when `verbose` asks for it and, where a person is looking, once a job has taken

@@ -283,15 +283,13 @@ draw_starts <- function(columns, count) {
 
 selection_frequency <- function(x, y, control, rows, n) {
   if (!length(rows)) return(NULL)
-  tick <- progress(control$verbose && !parallel_plan(), length(rows))
+  verbose <- control$verbose
+  control$verbose <- FALSE
   best <- parallel_lapply(rows, function(i) {
     part <- x[i, , drop = FALSE]
     varies <- .Call(ffi_column_sd, part, colMeans(part)) > 0
-    control$verbose <- FALSE
     fit <- rank_varying(part, droplevels(y[i]), control, varies)
-    tick()
     utils::head(fit$ranking, n)
-  })
-  tick(close = TRUE)
+  }, verbose)
   tabulate(unlist(best), ncol(x)) / length(rows)
 }

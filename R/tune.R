@@ -67,7 +67,7 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
   run <- function(i) {
     preserve_seed(seed + i, function() fold_errors(data$x, data$y, fold == i, fit$path, grid, ...))
   }
-  errors <- over_folds(folds, run, verbose)
+  errors <- parallel_lapply(seq_len(folds), run, verbose)
   results <- tabulate_errors(errors, tabulate(fold, folds), grid)
   best <- results[best_candidate(results), , drop = FALSE]
   model <- preserve_seed(seed, function() {
@@ -147,17 +147,6 @@ assign_folds <- function(classes, n, folds) {
   fold <- integer(n)
   fold[shuffled] <- rep_len(sample.int(folds), n)
   fold
-}
-
-over_folds <- function(folds, run, verbose) {
-  if (parallel_plan()) return(future.apply::future_lapply(seq_len(folds), run, future.seed = NULL))
-  tick <- progress(verbose, folds)
-  on.exit(tick(close = TRUE))
-  lapply(seq_len(folds), function(i) {
-    out <- run(i)
-    tick()
-    out
-  })
 }
 
 # ---- one fold ------------------------------------------------------------------------------------
