@@ -154,7 +154,7 @@ function_kernel <- function(f, weights = NULL) {
 as_kernel <- function(x) {
   check_given("x")
   if (inherits(x, "kernelect_kernel")) return(check_kernel(x))
-  par <- if (isS4(x) && methods_has_slot(x, "kpar")) attr(x, "kpar")
+  par <- if (isS4(x)) attr(x, "kpar", exact = TRUE)
   switch(class(x)[1L],
     rbfkernel = rbf_kernel(gamma = par$sigma),
     laplacekernel = laplace_kernel(sigma = 1 / par$sigma),
@@ -167,8 +167,6 @@ as_kernel <- function(x) {
     ), x)
   )
 }
-
-methods_has_slot <- function(x, name) !is.null(attr(x, name, exact = TRUE))
 
 # A kernel object may come from a file: its fields are checked whenever it is used.
 check_kernel <- function(kernel) {
