@@ -133,24 +133,24 @@ fusion_control <- function(adaptive, noise, cost, max_iter, tol, keep, threads, 
   )
 }
 
-# Regression: `y`. Recognition: `g`, a column of -1 and 1 for each decision. `size`: the scale
-# on which weights count as vanished.
+# Regression: `y`. Recognition: `g`, a column of -1 and 1 for each decision. `scale`: that on
+# which weights count as vanished.
 fusion_response <- function(y) {
   if (is.numeric(y)) {
     if (length(dim(y)) > 1L && ncol(y) != 1L) must_be("y", "a numeric vector or a factor", y)
     y <- as.double(y)
     if (length(y) < 2L) abort("data", "Regression needs at least two rows.")
-    size <- mean((y - mean(y))^2)
-    if (!is.finite(size)) {
+    variance <- mean((y - mean(y))^2)
+    if (!is.finite(variance)) {
       abort("not_finite", "`y` is too large: its variance overflows. Divide it by a constant.")
     }
-    return(list(type = "regression", y = y, size = size))
+    return(list(type = "regression", y = y, scale = variance))
   }
   y <- check_classes(y)
   sides <- if (nlevels(y) == 2L) levels(y)[2L] else levels(y)
   g <- 2 * outer(as.character(y), sides, `==`) - 1
   colnames(g) <- if (nlevels(y) > 2L) levels(y)
-  list(type = "recognition", y = y, g = g, levels = levels(y), size = 1)
+  list(type = "recognition", y = y, g = g, levels = levels(y), scale = 1)
 }
 
 start_weights <- function(weights, set) {
@@ -206,7 +206,7 @@ adapt_weights <- function(set, r, response, control) {
 
 prune_weights <- function(r, set, response, control) {
   share <- r * set$mean_diagonal
-  if (!(max(share) > 1e-12 * response$size)) fail_vanished(response$type, control)
+  if (!(max(share) > 1e-12 * response$scale)) fail_vanished(response$type, control)
   ifelse(share < 1e-12 * max(share), 0, r)
 }
 
