@@ -144,7 +144,13 @@ preserve_seed <- function(seed, run) {
   seed <- check_whole(seed, "seed", min = -.Machine$integer.max)
   had <- exists(".Random.seed", globalenv(), inherits = FALSE)
   old <- if (had) get(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (had) assign(".Random.seed", old, globalenv()) else rm(".Random.seed", envir = globalenv()))
+  kind <- as.list(RNGkind())
+  on.exit(if (had) {
+    assign(".Random.seed", old, globalenv())
+  } else {
+    suppressWarnings(do.call(RNGkind, kind)) # "Rounding" warns
+    rm(".Random.seed", envir = globalenv())
+  })
   set.seed(seed, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
   run()
 }

@@ -73,3 +73,17 @@ test_that("wrong arguments of simulations get classed errors", {
     simulate_fusion(10, columns = 1)
   })
 })
+
+test_that("a generator chosen but not yet used is left as it was", {
+  kind <- RNGkind()
+  seed <- get0(".Random.seed", globalenv())
+  on.exit({
+    do.call(RNGkind, as.list(kind))
+    if (!is.null(seed)) assign(".Random.seed", seed, globalenv())
+  })
+  RNGkind("Wichmann-Hill", "Box-Muller")
+  rm(".Random.seed", envir = globalenv())
+  simulate_sinc(3, 1)
+  expect_identical(RNGkind()[1:2], c("Wichmann-Hill", "Box-Muller"))
+  expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
+})
