@@ -9,7 +9,8 @@
 # ---- training data ---------------------------------------------------------------
 
 # The common start of every fit: matrix, rows dropped for NA, scaling. Returns the scaled
-# matrix `x`, the response `y` (rows matched), the blueprint, the scaling and `n`. Where the
+# matrix `x`, the response `y` (rows matched), the blueprint, the scaling, `n` and the rows `kept`
+# (NULL: all). Where the
 # user has no choice about missing values `na_action` is NULL: they fail.
 model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail") {
   check_flag(scale, "scale")
@@ -24,12 +25,17 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail") {
   kept <- complete_rows(x, y, na_action, design$owner)
   if (!is.null(kept)) {
     x <- x[kept, , drop = FALSE]
-    y <- if (is.matrix(y)) y[kept, , drop = FALSE] else y[kept]
+    y <- take_rows(y, kept)
   }
   check_finite_columns(x)
   check_finite_response(y)
   scaling <- fit_scaling(x, scale)
-  list(x = apply_scaling(x, scaling), y = y, input = design$input, scaling = scaling, n = nrow(x))
+  list(x = apply_scaling(x, scaling), y = y, input = design$input, scaling = scaling, n = nrow(x), kept = kept)
+}
+
+# Rows `i` of a matrix, data frame or vector; all of them for NULL.
+take_rows <- function(v, i) {
+  if (is.null(i)) v else if (length(dim(v)) == 2L) v[i, , drop = FALSE] else v[i]
 }
 
 # A numeric matrix and its blueprint from a matrix or a data frame.

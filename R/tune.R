@@ -22,7 +22,7 @@
 #'
 #' @inheritParams kernel_lm
 #' @param fit the model to fit: [kernel_lm()], [kernel_lda()], [kernel_takes()], or a function like
-#'   them.
+#'   them, which gets rows of `x` as they are, `y`, `kernel` and `size`.
 #' @param grid a list with `kernel`, a list of kernels (its names serve as labels), and `size`, a
 #'   vector of sizes; either may be left out. Default: RBF kernels with `sigma = "mean"` times
 #'   1/4, 1/2, 1, 2, 4; sizes from 5 to 200, at most half of the rows.
@@ -64,15 +64,16 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
   grid <- check_grid(grid, data$n - ceiling(data$n / folds))
   fold <- preserve_seed(seed, function() assign_folds(response$classes, data$n, folds))
   fit <- sized_fit(fit, ...)
+  rows <- if (fit$own) data$x else take_rows(x, data$kept) # a user's function gets what the user gave
   run <- function(i) {
-    preserve_seed(seed + i, function() fold_errors(data$x, data$y, fold == i, fit$path, grid, ...))
+    preserve_seed(seed + i, function() fold_errors(rows, data$y, fold == i, fit$path, grid, ...))
   }
   errors <- parallel_lapply(seq_len(folds), run, verbose)
   results <- tabulate_errors(errors, tabulate(fold, folds), grid)
   best <- results[best_candidate(results), , drop = FALSE]
   model <- preserve_seed(seed, function() {
-    refit <- function(...) suppress_omission(fit$whole(x, y, kernel = grid$kernel[[best$kernel]], size = best$size, ...))
-    if (na_action == "omit") refit(..., na_action = na_action) else refit(...)
+    refit <- function(x, y, ...) suppress_omission(fit$whole(x, y, kernel = grid$kernel[[best$kernel]], size = best$size, ...))
+    if (fit$own) refit(x, y, ..., na_action = na_action) else refit(rows, data$y, ...)
   })
   seal(structure(class = "kernel_tune", list(
     results = results, best = best, model = model, kernels = grid$kernel, folds = folds, seed = seed,
@@ -153,11 +154,10 @@ assign_folds <- function(classes, n, folds) {
 
 # Errors on the rows `out`, sizes by kernels.
 fold_errors <- function(x, y, out, path, grid, ...) {
-  rows <- function(v, i) if (is.matrix(v)) v[i, , drop = FALSE] else v[i]
-  train <- list(x = rows(x, !out), y = rows(y, !out))
-  truth <- rows(y, out)
+  train <- list(x = take_rows(x, !out), y = take_rows(y, !out))
+  truth <- take_rows(y, out)
   vapply(grid$kernel, function(kernel) {
-    predicted <- path(train, rows(x, out), kernel, grid$size, ...)
+    predicted <- path(train, take_rows(x, out), kernel, grid$size, ...)
     vapply(predicted, prediction_error, 0, truth = truth)
   }, numeric(length(grid$size)))
 }
@@ -172,16 +172,16 @@ prediction_error <- function(predicted, truth) {
 # `path`, a function of (train, newx, kernel, sizes, ...) that returns the predictions for every
 # size, and `whole`, the function to fit all rows with.
 sized_fit <- function(fit, ...) {
-  if (identical(fit, kernel_takes)) return(list(path = takes_predictions, whole = fit))
+  if (identical(fit, kernel_takes)) return(list(path = takes_predictions, whole = fit, own = TRUE))
   nested <- if (identical(fit, kernel_lm)) lm_path else if (identical(fit, kernel_lda)) lda_path
   if (!is.null(nested)) {
     whole <- if ("tol" %in% ...names()) fit else function(...) fit(..., tol = 0)
-    return(list(path = nested, whole = whole))
+    return(list(path = nested, whole = whole, own = TRUE))
   }
   path <- function(train, newx, kernel, sizes, ...) {
     lapply(sizes, function(size) predict_by(fit, newx, train$x, train$y, kernel = kernel, size = size, ...))
   }
-  list(path = path, whole = fit)
+  list(path = path, whole = fit, own = FALSE)
 }
 
 # A user's `fit` is not taken on trust.

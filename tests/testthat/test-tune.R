@@ -189,3 +189,18 @@ test_that("methods print, summarise and draw", {
 test_that("kernel_lda wants classes before the work", {
   expect_error(kernel_tune(mpg ~ ., mtcars, fit = kernel_lda), "`y`", class = "kernelect_error_argument")
 })
+
+test_that("a user's function gets the user's rows, in the folds and at the end", {
+  cars <- transform(mtcars, cyl = factor(cyl))
+  cars$hp[3] <- NA
+  seen <- list()
+  fit <- function(x, y, kernel, size) {
+    seen <<- c(seen, list(vapply(x, function(v) class(v)[1], "")))
+    expect_false(anyNA(x))
+    kernel_lm(x, y, kernel = kernel, size = size)
+  }
+  tuned <- suppressMessages(kernel_tune(cars[c("cyl", "hp")], cars$mpg, fit, grid = list(kernel = rbf_kernel(), size = 3), folds = 3, na_action = "omit"))
+  expect_identical(unique(seen), list(c(cyl = "factor", hp = "numeric")))
+  expect_length(seen, 4)
+  expect_identical(nobs(tuned$model), 31L)
+})
