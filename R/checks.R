@@ -145,7 +145,7 @@ check_response_length <- function(y, n, arg = "y") {
 }
 
 # Class labels as a factor with at least two used levels and at least `min_rows` rows each.
-check_classes <- function(y, arg = "y", min_rows = 1L) {
+check_classes <- function(y, arg = "y", min_rows = 1L, remedy = "Remove those rows or use `na_action = \"omit\"`.") {
   if (is.character(y) || is.logical(y)) y <- factor(y)
   if (!is.factor(y)) {
     must_be(arg, "a factor of class labels", y, remedy = if (is.data.frame(y)) {
@@ -156,8 +156,7 @@ check_classes <- function(y, arg = "y", min_rows = 1L) {
   }
   y <- plain_factor(y)
   if (anyNA(y)) {
-    abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing labels. ",
-          "Remove those rows or use `na_action = \"omit\"`.")
+    abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing label", if (sum(is.na(y)) > 1L) "s", ". ", remedy)
   }
   y <- droplevels(y)
   if (nlevels(y) < 2L) {

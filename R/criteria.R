@@ -72,7 +72,7 @@ kernel_hsic <- function(K, y) {
 
 check_criterion <- function(K, y) {
   K <- check_gram(K)
-  y <- check_classes(y)
+  y <- check_classes(y, remedy = "Remove those rows and columns of `K`, and those labels.")
   .Call(ffi_check)
   if (length(y) != nrow(K)) {
     abort("argument", "`y` must have one label per row of `K` (", nrow(K), "), not ",

@@ -97,3 +97,10 @@ test_that("classes of identical rows have no scatter, whatever the rounding", {
   expect_error(kernel_separability(K, y), "eps", class = "kernelect_error_data")
   expect_gt(kernel_separability(K, y, eps = 1), 0)
 })
+
+test_that("a missing label of a Gram matrix gets a remedy that there is", {
+  y <- replace(iris$Species, 3, NA)
+  for (criterion in list(kernel_alignment, kernel_separability, kernel_hsic)) {
+    expect_error(criterion(gram(iris[1:4]), y), "Remove those rows and columns", class = "kernelect_error_missing_values")
+  }
+})
