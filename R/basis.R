@@ -205,7 +205,7 @@ named_rows <- function(x, index) {
 
 basis_from_gram <- function(K, control) {
   fit <- run_engine(list(K = K), control, nrow(K), keep = FALSE)
-  names <- rownames(K)
+  names <- if (!anyDuplicated(rownames(K))) rownames(K) # labels are no names: columns go by position
   new_basis(fit, control,
     n = nrow(K), row_names = names[fit$index], center_names = if (length(fit$center)) names[fit$center]
   )
@@ -464,6 +464,12 @@ print.summary.kernel_basis <- function(x, ...) {
       x$basis$updates, " block update", if (x$basis$updates != 1L) "s", "\n", sep = "")
   print(x$path, row.names = FALSE, digits = 4)
   invisible(x)
+}
+
+#' @export
+nobs.kernel_basis <- function(object, ...) {
+  check_dots(...)
+  check_seal(object)$n
 }
 
 #' Plot the path of a kernel basis

@@ -205,6 +205,23 @@ coef.kernel_fusion <- function(object, original = FALSE, ...) {
   if (ncol(out) == 1L) drop(out) else out
 }
 
+#' @importFrom stats fitted
+#' @export
+fitted.kernel_fusion <- function(object, ...) {
+  check_dots(...)
+  if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted values")
+  object$fitted.values
+}
+
+#' @importFrom stats residuals
+#' @export
+residuals.kernel_fusion <- function(object, ...) {
+  check_dots(...)
+  if (check_seal(object)$type != "regression") abort("argument", "Only a regression has residuals; this is a model of classes.")
+  if (is.null(object$residuals)) fail_not_kept("residuals")
+  object$residuals
+}
+
 #' @importFrom stats nobs
 #' @export
 nobs.kernel_fusion <- function(object, ...) {

@@ -141,7 +141,7 @@ fusion_response <- function(y) {
     y <- as.double(y)
     if (length(y) < 2L) abort("data", "Regression needs at least two rows.")
     variance <- mean((y - mean(y))^2)
-    if (!is.finite(variance)) {
+    if (!is.finite(variance) || variance > 1e140) { # weights grow with it, and are squared
       abort("not_finite", "`y` is too large: its variance overflows. Divide it by a constant.")
     }
     return(list(type = "regression", y = y, scale = variance))
@@ -374,7 +374,7 @@ new_fusion <- function(fit, set, response, control, data) {
     type = response$type, levels = response$levels, kernels = set$kernels,
     vectors = if (!columns && !is.null(data$x)) named_rows(data$x, support),
     expansion = if (!columns) fit$a[support, , drop = FALSE],
-    support_names = if (is.null(data$x)) set$rows[support],
+    support_names = if (is.null(data$x) && !anyDuplicated(set$rows)) set$rows[support],
     mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise,
     cost = control$cost, adaptive = control$adaptive, n = set$n, scaling = data$scaling,
     input = data$input

@@ -504,3 +504,18 @@ test_that("where only noise is left every row gets an answer", {
   expect_identical(predict(fit, list(r = K[1:7, ]), type = "decision"), stats::setNames(rep(fit$intercept, 7), rownames(K)[1:7]))
   expect_error(predict(fit, list()), class = "kernelect_error")
 })
+
+test_that("fitted values and residuals are there or it is said why not", {
+  fit <- kernel_fusion(iris[2:4], iris$Sepal.Length)
+  expect_identical(fitted(fit), fit$fitted.values)
+  expect_identical(residuals(fit), fit$residuals)
+  small <- kernel_fusion(iris[2:4], iris$Sepal.Length, keep = FALSE)
+  expect_error(fitted(small), "keep", class = "kernelect_error_model")
+  expect_error(residuals(small), "keep", class = "kernelect_error_model")
+  expect_error(residuals(kernel_fusion(iris[1:4], iris$Species)), "regression", class = "kernelect_error_argument")
+})
+
+test_that("a response too large is named", {
+  expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length * 1e100), "`y`", class = "kernelect_error_not_finite")
+  expect_s3_class(kernel_fusion(iris[2:4], iris$Sepal.Length * 1e50), "kernel_fusion")
+})

@@ -110,3 +110,14 @@ test_that("the formula method takes arguments by position like the other", {
   expect_identical(by_formula$index, by_matrix$index)
   expect_null(by_formula$scaling)
 })
+
+test_that("labels that repeat are no names: a cross-Gram matrix then goes by position", {
+  x <- as.matrix(scale(iris[1:100, 1:4]))
+  plain <- unname(gram(x))
+  K <- plain
+  dimnames(K) <- rep(list(rep(c("s", "v"), 50)), 2)
+  expect_identical(unname(predict(kernel_basis(K = K, size = 5), K)), unname(predict(kernel_basis(K = plain, size = 5), plain)))
+  y <- iris$Sepal.Length[1:100]
+  fits <- list(kernel_fusion(y = y, kernels = list(a = K)), kernel_fusion(y = y, kernels = list(a = plain)))
+  expect_identical(unname(predict(fits[[1]], list(a = K))), unname(predict(fits[[2]], list(a = plain))))
+})
