@@ -3,6 +3,7 @@ library(kernelect)
 
 picture <- function(name, draw) {
   grDevices::png(file.path("man", "figures", paste0(name, ".png")), width = 1000, height = 720, res = 190)
+  graphics::par(mar = c(4.1, 4.1, 2.6, 1.1))
   draw()
   invisible(grDevices::dev.off())
 }
