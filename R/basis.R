@@ -91,7 +91,9 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
                                  ..., K = NULL, na_action = c("fail", "omit"),
                                  threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
-  control <- basis_control(method, size, tol, center, neighbours, threshold, first, threads, verbose)
+  control <- basis_control(
+    method, size, tol, center, neighbours, threshold, first, threads, verbose
+  )
   if (missing(x)) {
     if (is.null(K)) abort("argument", "Give `x`, or a Gram matrix as `K`.")
     return(basis_from_gram(check_gram(K), control))
@@ -135,9 +137,12 @@ basis_control <- function(method = "fvs", size = NULL, tol = 0.01, center = "non
 engine_rule <- function(control, n) {
   limit <- if (is.null(control$size)) min(n, 1000) else min(n, control$size)
   if (!is.null(control$size) && is.finite(control$size) && control$size > n) {
-    inform("`size` = ", format(control$size, scientific = FALSE), " is more than the ", n, " rows: ", n, " is used.")
+    inform("`size` = ", format(control$size, scientific = FALSE), " is more than the ", n,
+           " rows: ", n, " is used.")
   }
-  if (control$neighbours > n) abort("argument", "`neighbours` must be at most the number of rows, ", n, ".")
+  if (control$neighbours > n) {
+    abort("argument", "`neighbours` must be at most the number of rows, ", n, ".")
+  }
   list(
     method = match(control$method, basis_methods) - 1, limit = limit, tol = control$tol,
     threshold = if (control$method == "kobl") threshold_values(control$threshold, limit, n),
@@ -157,7 +162,8 @@ threshold_values <- function(threshold, limit, n) {
     v <- tryCatch(threshold(t), error = function(e) NULL, warning = function(w) NULL)
     if (length(v) != length(t)) v <- vapply(t, threshold_at, 0, threshold = threshold)
     if (!is.numeric(v) || anyNA(v) || any(v < 0 | v > 1)) {
-      abort("argument", "`threshold` must be a function from [0, 1] to [0, 1]; it leaves that range.")
+      abort("argument", "`threshold` must be a function from [0, 1] to [0, 1]; ",
+            "it leaves that range.")
     }
     as.double(v)
   }
@@ -170,7 +176,8 @@ threshold_values <- function(threshold, limit, n) {
 # For functions of a single number; what is no number becomes NA.
 threshold_at <- function(t, threshold) {
   v <- tryCatch(threshold(t), error = function(e) {
-    abort("argument", "`threshold` must be a function from [0, 1] to [0, 1]; at ", t, " it fails: ", conditionMessage(e))
+    abort("argument", "`threshold` must be a function from [0, 1] to [0, 1]; at ", t,
+          " it fails: ", conditionMessage(e))
   })
   if (is.numeric(v) && length(v) == 1L) as.double(v) else NA_real_
 }
@@ -187,12 +194,15 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
       diagonal = kernel_diagonal(kernel, x)
     )
   } else {
-    list(x = x, kernel = core_kernel(kernel), shift = core_shift(kernel, x), weights = kernel$weights)
+    list(
+      x = x, kernel = core_kernel(kernel), shift = core_shift(kernel, x), weights = kernel$weights
+    )
   }
   fit <- run_engine(source, control, nrow(x), keep)
   basis <- new_basis(fit, control,
     n = nrow(x), kernel = kernel, scaling = data$scaling, input = data$input,
-    vectors = named_rows(x, fit$index), center_vectors = if (length(fit$center)) named_rows(x, fit$center)
+    vectors = named_rows(x, fit$index),
+    center_vectors = if (length(fit$center)) named_rows(x, fit$center)
   )
   list(basis = basis, factor = fit$factor)
 }
@@ -205,9 +215,11 @@ named_rows <- function(x, index) {
 
 basis_from_gram <- function(K, control) {
   fit <- run_engine(list(K = K), control, nrow(K), keep = FALSE)
-  names <- if (!anyDuplicated(rownames(K))) rownames(K) # labels are no names: columns go by position
+  # labels are no names: columns go by position
+  names <- if (!anyDuplicated(rownames(K))) rownames(K)
   new_basis(fit, control,
-    n = nrow(K), row_names = names[fit$index], center_names = if (length(fit$center)) names[fit$center]
+    n = nrow(K), row_names = names[fit$index],
+    center_names = if (length(fit$center)) names[fit$center]
   )
 }
 
@@ -227,27 +239,43 @@ run_engine <- function(source, control, n, keep) {
 
 fail_empty <- function(source, control) {
   if (any(source$K != 0)) fail_engine(2L, source)
-  abort("data", "No row of `", if (is.null(source$K)) "x" else "K", "` spans anything: every row has length zero in the kernel space",
+  abort("data", "No row of `", if (is.null(source$K)) "x" else "K",
+        "` spans anything: every row has length zero in the kernel space",
         if (control$neighbours) " once centred", ". Check the data for identical rows.")
 }
 
 fail_engine <- function(status, source) {
   if (status != 2L) fail_overflow()
-  abort("indefinite", if (is.null(source$K)) "The kernel has negative values k(x, x): it" else "`K`",
-        " is not positive semi-definite", if (is.null(source$K)) " on these data", ". ", psd_remedy(source))
+  abort("indefinite",
+        if (is.null(source$K)) "The kernel has negative values k(x, x): it" else "`K`",
+        " is not positive semi-definite", if (is.null(source$K)) " on these data", ". ",
+        psd_remedy(source))
 }
 
 # Rows taken in order may be so close to dependent that rounding alone does this.
 warn_negative <- function(lowest, method, source) {
-  what <- if (is.null(source$K)) "the kernel is not positive semi-definite on these data" else "`K` is not positive semi-definite"
-  if (method == "kgs") what <- paste0("rows taken in order depend on each other too closely, or ", what)
+  what <- if (is.null(source$K)) {
+    "the kernel is not positive semi-definite on these data"
+  } else {
+    "`K` is not positive semi-definite"
+  }
+  if (method == "kgs") {
+    what <- paste0("rows taken in order depend on each other too closely, or ", what)
+  }
   warn("indefinite", toupper(substr(what, 1L, 1L)), substring(what, 2L),
-       " (residual ", format(lowest, digits = 3), " of the largest diagonal): results are approximate. ",
-       if (method == "kgs") "Use `method = \"cholesky\"`, which tells the two apart." else psd_remedy(source))
+       " (residual ", format(lowest, digits = 3),
+       " of the largest diagonal): results are approximate. ",
+       if (method == "kgs") {
+         "Use `method = \"cholesky\"`, which tells the two apart."
+       } else {
+         psd_remedy(source)
+       })
 }
 
 psd_remedy <- function(source) {
-  if (!is.null(source$K)) return("Check how it was made; a constant added to its diagonal can make up for little.")
+  if (!is.null(source$K)) {
+    return("Check how it was made; a constant added to its diagonal can make up for little.")
+  }
   paste(
     "Use a positive semi-definite kernel such as `rbf_kernel()`;",
     "for `spline_kernel()` shift the data to start at 0 (`scale = FALSE`)."
@@ -269,14 +297,21 @@ new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vec
 validate_basis <- function(basis, arg = "object") {
   check_seal(basis, arg)
   L <- length(basis$index)
-  must_hold(arg = arg, L > 0L && is_number(basis$n) && is_index(basis$index, basis$n) && is_matrix_of(basis$cholesky, L, L) &&
-    all(diag(basis$cholesky) > 0) && is.data.frame(basis$path) && nrow(basis$path) == L &&
+  must_hold(arg = arg, L > 0L && is_number(basis$n) && is_index(basis$index, basis$n) &&
+    is_matrix_of(basis$cholesky, L, L) && all(diag(basis$cholesky) > 0) &&
+    is.data.frame(basis$path) && nrow(basis$path) == L &&
     isTRUE(basis$method %in% basis_methods) &&
-    (if (is.null(basis$shift)) is.null(basis$center_index) else is_index(basis$center_index, basis$n) && is_numbers(basis$shift, L + 1L)) &&
-    valid_names(basis$row_names, L) && valid_names(basis$center_names, length(basis$center_index)))
+    (if (is.null(basis$shift)) {
+      is.null(basis$center_index)
+    } else {
+      is_index(basis$center_index, basis$n) && is_numbers(basis$shift, L + 1L)
+    }) &&
+    valid_names(basis$row_names, L) &&
+    valid_names(basis$center_names, length(basis$center_index)))
   if (is.null(basis$kernel)) return(basis)
   must_hold(arg = arg, valid_rows(basis, L) && valid_width(basis$kernel, basis$input$width) &&
-    (is.null(basis$shift) || is_matrix_of(basis$center_vectors, length(basis$center_index), basis$input$width)))
+    (is.null(basis$shift) ||
+      is_matrix_of(basis$center_vectors, length(basis$center_index), basis$input$width)))
   check_kernel(basis$kernel)
   basis
 }
@@ -310,7 +345,9 @@ predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kerne
                                  diag = NULL, threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   type <- check_choice(type, "type", c("orthonormal", "kernel", "residual"))
-  if (missing(newdata)) abort("argument", "`newdata` is missing: a basis does not keep the training rows.")
+  if (missing(newdata)) {
+    abort("argument", "`newdata` is missing: a basis does not keep the training rows.")
+  }
   threads <- check_threads(threads)
   validate_basis(object)
   if (is.null(object$kernel)) {
@@ -355,7 +392,10 @@ orthonormal <- function(basis, k) {
 # (Centred) kernel values k of the complete new rows.
 new_kernel_values <- function(basis, newdata, threads) {
   new <- new_matrix(newdata, basis$input, basis$scaling)
-  c(basis_kernel_values(basis, complete_part(new), threads = threads), list(complete = new$complete, rows = rownames(new$x)))
+  c(
+    basis_kernel_values(basis, complete_part(new), threads = threads),
+    list(complete = new$complete, rows = rownames(new$x))
+  )
 }
 
 basis_kernel_values <- function(basis, x, diagonal = FALSE, threads = 1L) {
@@ -379,14 +419,17 @@ centre_values <- function(basis, k, u, own) {
 
 # The same from a cross-Gram matrix, with k(x, x) in `diag` when a residual is wanted.
 new_cross_gram <- function(basis, newdata, diag = NULL, arg = "newdata") {
-  if (!is.matrix(newdata) || !is.numeric(newdata)) must_be(arg, "a cross-Gram matrix, new rows by training rows", newdata)
+  if (!is.matrix(newdata) || !is.numeric(newdata)) {
+    must_be(arg, "a cross-Gram matrix, new rows by training rows", newdata)
+  }
   storage.mode(newdata) <- "double"
   complete <- unname(rowSums(is.na(newdata)) == 0)
   if (any(is.infinite(newdata))) abort("not_finite", "`", arg, "` has infinite values.")
   k <- cross_columns(newdata, basis$index, basis$row_names, basis$n, arg)[complete, , drop = FALSE]
   found <- list(complete = complete, rows = rownames(newdata))
   if (is.null(basis$shift)) return(c(list(k = k, diagonal = diag[complete]), found))
-  u <- rowMeans(cross_columns(newdata, basis$center_index, basis$center_names, basis$n, arg)[complete, , drop = FALSE])
+  centers <- cross_columns(newdata, basis$center_index, basis$center_names, basis$n, arg)
+  u <- rowMeans(centers[complete, , drop = FALSE])
   c(centre_values(basis, k, u, diag[complete]), found)
 }
 
@@ -397,7 +440,8 @@ cross_columns <- function(m, index, names, n, arg) {
     check_columns(names, colnames(m), arg)
     index <- match(names, colnames(m))
   } else if (ncol(m) != n) {
-    abort("columns", "`", arg, "` must have one column per training row (", n, "), not ", ncol(m), ".")
+    abort("columns", "`", arg, "` must have one column per training row (", n, "), not ",
+          ncol(m), ".")
   }
   unname(m[, index, drop = FALSE])
 }
@@ -412,8 +456,8 @@ checked_diagonal <- function(diag, newdata) {
 # ---- methods -----------------------------------------------------------------------
 
 #' @rdname kernel_basis
-#' @param n number of rows of the basis to keep: bases are nested, so the first `n` rows are the basis
-#'   of that size.
+#' @param n number of rows of the basis to keep: bases are nested, so the first `n` rows are the
+#'   basis of that size.
 #' @importFrom utils head
 #' @export
 head.kernel_basis <- function(x, n = 6L, ...) {
@@ -437,11 +481,17 @@ head.kernel_basis <- function(x, n = 6L, ...) {
 print.kernel_basis <- function(x, ...) {
   validate_basis(x, "x")
   last <- x$path[nrow(x$path), ]
-  cat("<kernel_basis> ", length(x$index), " of ", x$n, " rows by \"", x$method, "\", stopped by ", x$stop, "\n", sep = "")
+  cat("<kernel_basis> ", length(x$index), " of ", x$n, " rows by \"", x$method,
+      "\", stopped by ", x$stop, "\n", sep = "")
   cat("kernel:  ", kernel_words(x), "\n", sep = "")
-  if (!is.null(x$center_index)) cat("centre:  row", if (length(x$center_index) > 1L) "s", " ", paste(head(x$center_index, 8L), collapse = " "), "\n", sep = "")
-  cat("rows:    ", paste(head(x$index, 12L), collapse = " "), if (length(x$index) > 12L) " ...", "\n", sep = "")
-  cat(sprintf("fitness: %.4f   residual trace: %.3g of the whole   E(M): %.3g\n", last$fitness, last$trace, last$cost))
+  if (!is.null(x$center_index)) {
+    cat("centre:  row", if (length(x$center_index) > 1L) "s", " ",
+        paste(head(x$center_index, 8L), collapse = " "), "\n", sep = "")
+  }
+  cat("rows:    ", paste(head(x$index, 12L), collapse = " "),
+      if (length(x$index) > 12L) " ...", "\n", sep = "")
+  cat(sprintf("fitness: %.4f   residual trace: %.3g of the whole   E(M): %.3g\n",
+              last$fitness, last$trace, last$cost))
   invisible(x)
 }
 
@@ -452,7 +502,10 @@ summary.kernel_basis <- function(object, ...) {
   L <- nrow(object$path)
   at <- unique(pmin(L, round(exp(seq(0, log(L), length.out = 8)))))
   structure(
-    list(basis = object, path = object$path[at, ], condition = max(object$path$pivot) / min(object$path$pivot)),
+    list(
+      basis = object, path = object$path[at, ],
+      condition = max(object$path$pivot) / min(object$path$pivot)
+    ),
     class = "summary.kernel_basis"
   )
 }
@@ -505,7 +558,8 @@ plot_fitness <- function(path, n, ...) {
     main = sprintf("%d of %d rows reach fitness %.3f", L, n, reached)
   ), ...)
   graphics::lines(path$size, path$trace, type = "o", pch = 17, cex = 0.5, col = palette_classes[2L])
-  graphics::legend("right", c("fitness J", "residual trace"), col = palette_classes[1:2], pch = 16:17, lty = 1, bty = "n", cex = 0.9)
+  graphics::legend("right", c("fitness J", "residual trace"), col = palette_classes[1:2],
+                   pch = 16:17, lty = 1, bty = "n", cex = 0.9)
 }
 
 # What is left below the rounding of 1 is nothing, and drawn there.
@@ -516,9 +570,15 @@ plot_decay <- function(path, ...) {
   draw(graphics::plot, list(
     x = path$size, y = left, log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
     xaxt = "n", yaxt = "n", xlab = "rows picked", ylab = "residual trace / trace",
-    main = sprintf("%d rows leave %s of the trace", L, if (left[L] > least) sprintf("%.2g", left[L]) else "nothing")
+    main = sprintf("%d rows leave %s of the trace", L,
+                   if (left[L] > least) sprintf("%.2g", left[L]) else "nothing")
   ), ...)
   decades <- diff(log10(range(left)))
   ticks <- if (decades > 2) 10^unique(round(pretty(log10(left), 5))) else graphics::axTicks(2)
-  graphics::axis(2, ticks, if (decades > 2) parse(text = paste0("10^", log10(ticks))) else format(ticks, trim = TRUE))
+  labels <- if (decades > 2) {
+    parse(text = paste0("10^", log10(ticks)))
+  } else {
+    format(ticks, trim = TRUE)
+  }
+  graphics::axis(2, ticks, labels)
 }

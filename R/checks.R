@@ -32,7 +32,9 @@ user_call <- function() {
   for (i in seq_len(sys.nframe())) {
     if (identical(topenv(environment(sys.function(i))), home)) {
       call <- sys.call(i)
-      if (is.name(call[[1L]])) call[[1L]] <- as.name(sub("[.](summary[.])?kernel[a-z]*_[a-z]+$", "", call[[1L]]))
+      if (is.name(call[[1L]])) {
+        call[[1L]] <- as.name(sub("[.](summary[.])?kernel[a-z]*_[a-z]+$", "", call[[1L]]))
+      }
       return(call)
     }
   }
@@ -57,7 +59,8 @@ describe <- function(x) {
 }
 
 must_be <- function(arg, expected, x, remedy = NULL, call = user_call()) {
-  abort("argument", "`", arg, "` must be ", expected, ", not ", describe(x), ".", remedy, call = call)
+  abort("argument", "`", arg, "` must be ", expected, ", not ", describe(x), ".", remedy,
+        call = call)
 }
 
 is_number <- function(x) is.numeric(x) && !is.object(x) && length(x) == 1L && !is.na(x)
@@ -114,7 +117,9 @@ check_function <- function(x, arg) {
 # Arguments, by name, that the calling function cannot do without.
 check_given <- function(...) {
   for (arg in c(...)) {
-    if (eval(call("missing", as.name(arg)), parent.frame())) abort("argument", "`", arg, "` is missing.")
+    if (eval(call("missing", as.name(arg)), parent.frame())) {
+      abort("argument", "`", arg, "` is missing.")
+    }
   }
 }
 
@@ -145,7 +150,8 @@ check_response_length <- function(y, n, arg = "y") {
 }
 
 # Class labels as a factor with at least two used levels and at least `min_rows` rows each.
-check_classes <- function(y, arg = "y", min_rows = 1L, remedy = "Remove those rows or use `na_action = \"omit\"`.") {
+check_classes <- function(y, arg = "y", min_rows = 1L,
+                          remedy = "Remove those rows or use `na_action = \"omit\"`.") {
   if (is.character(y) || is.logical(y)) y <- factor(y)
   if (!is.factor(y)) {
     must_be(arg, "a factor of class labels", y, remedy = if (is.data.frame(y)) {
@@ -156,7 +162,8 @@ check_classes <- function(y, arg = "y", min_rows = 1L, remedy = "Remove those ro
   }
   y <- plain_factor(y)
   if (anyNA(y)) {
-    abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing label", if (sum(is.na(y)) > 1L) "s", ". ", remedy)
+    abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing label",
+          if (sum(is.na(y)) > 1L) "s", ". ", remedy)
   }
   y <- droplevels(y)
   if (nlevels(y) < 2L) {

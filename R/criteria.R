@@ -79,7 +79,8 @@ check_criterion <- function(K, y) {
           length(y), ".")
   }
   if (!is.finite(nrow(K)^2 * symmetry(K)$largest)) {
-    abort("not_finite", "`K` has entries too large to sum without overflow: divide it by a constant first.")
+    abort("not_finite", "`K` has entries too large to sum without overflow: ",
+          "divide it by a constant first.")
   }
   list(K = K, y = y)
 }

@@ -30,7 +30,10 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail") {
   check_finite_columns(x)
   check_finite_response(y)
   scaling <- fit_scaling(x, scale)
-  list(x = apply_scaling(x, scaling), y = y, input = design$input, scaling = scaling, n = nrow(x), kept = kept)
+  list(
+    x = apply_scaling(x, scaling), y = y, input = design$input, scaling = scaling, n = nrow(x),
+    kept = kept
+  )
 }
 
 # Rows `i` of a matrix, data frame or vector; all of them for NULL.

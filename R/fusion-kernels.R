@@ -76,7 +76,9 @@ kernel_set <- function(kernels, data, threads) {
 
 column_set <- function(x) {
   names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
-  check_kernel_scale(list(n = nrow(x), names = names, rows = rownames(x), mean_diagonal = colMeans(x^2), x = x))
+  check_kernel_scale(list(
+    n = nrow(x), names = names, rows = rownames(x), mean_diagonal = colMeans(x^2), x = x
+  ))
 }
 
 gram_list_set <- function(grams, specs, rows) {
@@ -94,7 +96,8 @@ check_kernel_scale <- function(set) {
   extreme <- set$mean_diagonal > 0 & (set$mean_diagonal < 1e-140 | set$mean_diagonal > 1e140)
   if (any(extreme)) {
     abort("not_finite", "Kernel `", set$names[extreme][1L], "` has a mean diagonal of ",
-          format(set$mean_diagonal[extreme][1L], digits = 3), ", whose square is no number: divide it by a constant first.")
+          format(set$mean_diagonal[extreme][1L], digits = 3),
+          ", whose square is no number: divide it by a constant first.")
   }
   set
 }

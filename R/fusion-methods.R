@@ -6,26 +6,34 @@ validate_fusion <- function(object, arg = "object") {
   check_seal(object, arg)
   levels <- object$levels
   decisions <- if (length(levels) > 2L) length(levels) else 1L
-  must_hold(arg = arg, is_numbers(object$weights, length(object$weights)) && all(object$weights >= 0) &&
+  must_hold(arg = arg, is_numbers(object$weights, length(object$weights)) &&
+    all(object$weights >= 0) &&
     is.character(names(object$weights)) && is_null_or(levels, is_levels) &&
     is_numbers(object$intercept, decisions) && is_number(object$n) &&
     is_index(object$support, object$n) &&
-    (if (is.null(object$kernels)) valid_columns(object, decisions) else valid_expansion(object, decisions)))
+    (if (is.null(object$kernels)) {
+      valid_columns(object, decisions)
+    } else {
+      valid_expansion(object, decisions)
+    }))
   object
 }
 
 # Columns as kernels: the decision is linear in them.
 valid_columns <- function(object, decisions) {
   width <- length(object$weights)
-  valid_input(object$input) && object$input$width == width && valid_scaling(object$scaling, width) &&
+  valid_input(object$input) && object$input$width == width &&
+    valid_scaling(object$scaling, width) &&
     is_matrix_of(as.matrix(object$coefficients), width, decisions)
 }
 
 # Other kernels: the decision is a sum over the support rows.
 valid_expansion <- function(object, decisions) {
   support <- length(object$support)
-  length(object$kernels) == length(object$weights) && all(vapply(object$kernels, valid_spec, NA, object$input)) &&
-    is_matrix_of(object$expansion, support, decisions) && valid_names(object$support_names, support) &&
+  length(object$kernels) == length(object$weights) &&
+    all(vapply(object$kernels, valid_spec, NA, object$input)) &&
+    is_matrix_of(object$expansion, support, decisions) &&
+    valid_names(object$support_names, support) &&
     (is.null(object$input) || valid_rows(object, support))
 }
 
@@ -33,13 +41,14 @@ valid_spec <- function(spec, input) {
   if (is_noise(spec)) return(TRUE)
   if (is.null(input)) return(is.character(spec))
   known <- if (is.null(input$columns)) seq_len(input$width) else input$columns
-  is.atomic(spec$columns) && all(spec$columns %in% known) && valid_width(spec$kernel, length(spec$columns)) && is.list(check_kernel(spec$kernel))
+  is.atomic(spec$columns) && all(spec$columns %in% known) &&
+    valid_width(spec$kernel, length(spec$columns)) && is.list(check_kernel(spec$kernel))
 }
 
 #' Predict by fused kernels
 #'
-#' Use it to get the number or the class of rows that the model has not seen; `type = "decision"` tells
-#' how far a row lies on its side.
+#' Use it to get the number or the class of rows that the model has not seen; `type = "decision"`
+#' tells how far a row lies on its side.
 #'
 #' @param object a [kernel_fusion()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
@@ -175,8 +184,8 @@ gram_decisions <- function(object, new) {
 
 #' Coefficients of fused columns
 #'
-#' Use it when columns were fused and the linear rule itself is wanted: to read it, or to write it down
-#' for use elsewhere (`original = TRUE`).
+#' Use it when columns were fused and the linear rule itself is wanted: to read it, or to write it
+#' down for use elsewhere (`original = TRUE`).
 #'
 #' @param object a [kernel_fusion()] whose kernels are single columns.
 #' @param original FALSE: of the scaled columns, as in `object$coefficients`; TRUE: of the columns
@@ -217,7 +226,9 @@ fitted.kernel_fusion <- function(object, ...) {
 #' @export
 residuals.kernel_fusion <- function(object, ...) {
   check_dots(...)
-  if (check_seal(object)$type != "regression") abort("argument", "Only a regression has residuals; this is a model of classes.")
+  if (check_seal(object)$type != "regression") {
+    abort("argument", "Only a regression has residuals; this is a model of classes.")
+  }
   if (is.null(object$residuals)) fail_not_kept("residuals")
   object$residuals
 }
@@ -348,7 +359,8 @@ plot_weight_path <- function(x, n, ...) {
     x = x$path$iteration, y = shown, ylim = limits, type = "l", lty = 1,
     lwd = ifelse(seq_len(ncol(size)) %in% best, 2, 0.7), col = colour,
     log = "y", yaxt = "n", xlab = "iteration", ylab = "weight x mean diagonal",
-    main = sprintf("%d of %d kernels keep%s a weight", sum(x$active), length(x$active), if (sum(x$active) == 1L) "s" else "")
+    main = sprintf("%d of %d kernels keep%s a weight", sum(x$active), length(x$active),
+                   if (sum(x$active) == 1L) "s" else "")
   ), ...)
   ticks <- graphics::axTicks(2)
   graphics::axis(2, ticks, parse(text = sprintf("10^%g", round(log10(ticks), 2) + 0)))
@@ -375,10 +387,11 @@ plot_final_weights <- function(x, n, ...) {
   size <- stats::setNames((x$weights * x$mean_diagonal)[table$kernel], table$kernel)
   local_par()
   draw(graphics::dotchart, list(
-    x = rev(unname(size)), labels = rev(shorten(names(size), 20L)), cex = min(1, 25 / length(size)), pch = 16,
-    xlim = c(0, max(size)),
+    x = rev(unname(size)), labels = rev(shorten(names(size), 20L)),
+    cex = min(1, 25 / length(size)), pch = 16, xlim = c(0, max(size)),
     color = rev(ifelse(size > 0, palette_classes[1L], "grey60")), xlab = "weight x mean diagonal",
-    main = sprintf("%s carries %.0f%% of the fused kernel", shorten(table$kernel[1L], 24L), 100 * table$share[1L])
+    main = sprintf("%s carries %.0f%% of the fused kernel", shorten(table$kernel[1L], 24L),
+                   100 * table$share[1L])
   ), ...)
   invisible(size)
 }

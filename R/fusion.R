@@ -63,8 +63,8 @@
 #' * `training_error`: root mean squared error or share of rows misclassified in training;
 #' * `gap`: largest relative duality gap of the support vector machines (NULL for regression);
 #' * `type`, `levels`, `kernels` (with numbers worked out), `vectors` (support rows, scaled),
-#'   `expansion` (their coefficients a), `support_names` (their names, for Gram matrices with names),
-#'   `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
+#'   `expansion` (their coefficients a), `support_names` (their names, for Gram matrices with
+#'   names), `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
 #'   `scaling`, `input`: what `predict()` and the other methods need; `seal`: by which a model that
 #'   was changed is known.
 #' @references Mottl, Krasotkina, Seredin and Muchnik (2005), Kernel fusion and feature selection
@@ -196,8 +196,9 @@ adapt_weights <- function(set, r, response, control) {
   }
   solved <- is.null(fit$gap) || fit$gap <= 1e-6
   if (!solved) {
-    warn("convergence", "The support vector machine was not solved to the end (relative duality gap ",
-         format(fit$gap, digits = 2), "). Use a smaller `cost`, or a narrower kernel.")
+    warn("convergence", "The support vector machine was not solved to the end ",
+         "(relative duality gap ", format(fit$gap, digits = 2),
+         "). Use a smaller `cost`, or a narrower kernel.")
   }
   c(fit,
     list(weights = stats::setNames(r, set$names), path = do.call(rbind, path), iterations = k,
@@ -369,7 +370,9 @@ new_fusion <- function(fit, set, response, control, data) {
     path = data.frame(iteration = seq_len(fit$iterations), fit$path, check.names = FALSE),
     iterations = fit$iterations, converged = fit$converged, support = support,
     fitted.values = if (keep) named_decisions(fit$decision, response, set$rows),
-    residuals = if (keep && response$type == "regression") named_decisions(response$y - fit$decision, response, set$rows),
+    residuals = if (keep && response$type == "regression") {
+      named_decisions(response$y - fit$decision, response, set$rows)
+    },
     training_error = training_error(fit$decision, response), gap = fit$gap,
     type = response$type, levels = response$levels, kernels = set$kernels,
     vectors = if (!columns && !is.null(data$x)) named_rows(data$x, support),

@@ -74,7 +74,8 @@ function_gram <- function(kernel, x, z = NULL) {
   if (!symmetric) return(K)
   found <- symmetry(K)
   if (found$gap > 1e-8 * found$largest) {
-    abort("kernel", "`f` of `function_kernel()` must be symmetric: f(x, x) is not a symmetric matrix.")
+    abort("kernel", "`f` of `function_kernel()` must be symmetric: ",
+          "f(x, x) is not a symmetric matrix.")
   }
   (K + t(K)) / 2
 }

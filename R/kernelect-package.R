@@ -36,8 +36,8 @@
 #' * [simulate_two_gaussians()], [simulate_sinc()], [simulate_circles()], [simulate_weston()],
 #'   [simulate_fusion()].
 #'
-#' Every model has `print()`, `summary()`, `plot()` and `predict()`; `coef()`, `fitted()`, `residuals()` and
-#' `nobs()` work where they have a meaning.
+#' Every model has `print()`, `summary()`, `plot()` and `predict()`; `coef()`, `fitted()`,
+#' `residuals()` and `nobs()` work where they have a meaning.
 #'
 #' @section Options:
 #' `kernelect.threads`: default number of threads (1). Results do not depend on it.

@@ -51,16 +51,17 @@ kernel_lda <- function(x, ...) UseMethod("kernel_lda")
 
 #' @rdname kernel_lda
 #' @export
-kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = NULL, ridge = 1e-6,
-                               tol = 0.01, center = c("none", "nearest"), neighbours = 1,
-                               threshold = identity, first = 1000, scale = TRUE, prior = NULL, keep = NULL, ...,
-                               na_action = c("fail", "omit"),
+kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = NULL,
+                               ridge = 1e-6, tol = 0.01, center = c("none", "nearest"),
+                               neighbours = 1, threshold = identity, first = 1000, scale = TRUE,
+                               prior = NULL, keep = NULL, ..., na_action = c("fail", "omit"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   if (missing(y)) abort("argument", "`y` is missing: give the classes.")
   ridge <- check_number(ridge, "ridge", min = 0)
   control <- model_control(basis, size, tol,
-    center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
+    center = center, neighbours = neighbours, threshold = threshold, first = first,
+    threads = threads, verbose = verbose
   )
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
     respond = function(y) check_classes(y, min_rows = 2L)
@@ -96,7 +97,8 @@ check_prior <- function(prior, scatter) {
   good <- is.numeric(prior) && length(prior) == k && all(is.finite(prior)) && all(prior >= 0)
   if (!good) must_be("prior", paste("a numeric vector of", k, "probabilities that sum to 1"), prior)
   if (abs(sum(prior) - 1) >= 1e-8) {
-    abort("argument", "`prior` must sum to 1, not ", format(sum(prior), digits = 10), ". Use `prior / sum(prior)`.")
+    abort("argument", "`prior` must sum to 1, not ", format(sum(prior), digits = 10),
+          ". Use `prior / sum(prior)`.")
   }
   stats::setNames(as.double(prior), names(scatter$counts))
 }
@@ -110,7 +112,9 @@ discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
   root_means <- sqrt(share) * scatter$means[, first, drop = FALSE]
   spectrum <- eigen(total, symmetric = TRUE)
   used <- spectrum$values > max(spectrum$values[1L], 0) * max(size, 10L) * 10 * .Machine$double.eps
-  if (!any(used)) abort("data", "There is no variance in the kernel space: all rows are the same there.")
+  if (!any(used)) {
+    abort("data", "There is no variance in the kernel space: all rows are the same there.")
+  }
   white <- spectrum$vectors[, used, drop = FALSE] /
     rep(sqrt(spectrum$values[used] + ridge * mean(diag(total))), each = size)
   count <- min(sum(share > 0) - 1L, sum(used))
@@ -134,11 +138,13 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   dimnames(within) <- list(labels, labels)
   scores <- parts$z %*% axes$scaling
   rownames(scores) <- parts$rows
-  warn_if_dependent(parts$basis, parts$x, scores, axes$scaling, -drop(scatter$center %*% axes$scaling))
+  warn_if_dependent(parts$basis, parts$x, scores, axes$scaling,
+                    -drop(scatter$center %*% axes$scaling))
   model <- structure(class = "kernel_lda", list(
-    values = axes$values, scaling = axes$scaling, means = scatter$means + rep(scatter$center, each = nrow(scatter$means)),
-    prior = prior, counts = scatter$counts, center = scatter$center, within = within, basis = parts$basis,
-    levels = levels(parts$y), ridge = ridge, n = scatter$n
+    values = axes$values, scaling = axes$scaling,
+    means = scatter$means + rep(scatter$center, each = nrow(scatter$means)),
+    prior = prior, counts = scatter$counts, center = scatter$center, within = within,
+    basis = parts$basis, levels = levels(parts$y), ridge = ridge, n = scatter$n
   ))
   guess <- classes_of(posterior(model, scores), model$levels)
   model$error <- mean(guess != parts$y)
@@ -163,10 +169,12 @@ gaussian_posterior <- function(scores, means, within, prior) {
   white <- spectrum$vectors / rep(sqrt(pmax(spectrum$values, 1e-10)), each = nrow(within))
   s <- scores %*% white
   m <- means %*% white
-  distance <- vapply(seq_len(nrow(m)), function(c) rowSums((s - rep(m[c, ], each = nrow(s)))^2), numeric(nrow(s)))
+  squares_to <- function(c) rowSums((s - rep(m[c, ], each = nrow(s)))^2)
+  distance <- vapply(seq_len(nrow(m)), squares_to, numeric(nrow(s)))
   distance <- matrix(distance, nrow(s), nrow(m))
   log_density <- rep(log(prior), each = nrow(s)) - distance / 2
-  top <- log_density[cbind(seq_len(nrow(s)), if (nrow(s)) max.col(log_density, "first") else integer())]
+  best <- if (nrow(s)) max.col(log_density, "first") else integer()
+  top <- log_density[cbind(seq_len(nrow(s)), best)]
   density <- exp(log_density - top)
   out <- density / rowSums(density)
   dimnames(out) <- list(rownames(scores), rownames(means))
@@ -181,18 +189,21 @@ validate_lda <- function(object, arg = "object") {
   L <- length(object$basis$index)
   p <- length(object$values)
   k <- length(object$levels)
-  must_hold(arg = arg, is_levels(object$levels) && p >= 1L && p < k && is_numbers(object$values, p) &&
-    is_matrix_of(object$scaling, L, p) && is_matrix_of(object$means, k, L) && is_numbers(object$center, L) &&
-    is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) && is_number(object$n) &&
-    (is.null(object$observed) || (is.factor(object$observed) && length(object$observed) == object$n)) &&
+  must_hold(arg = arg, is_levels(object$levels) && p >= 1L && p < k &&
+    is_numbers(object$values, p) && is_matrix_of(object$scaling, L, p) &&
+    is_matrix_of(object$means, k, L) && is_numbers(object$center, L) &&
+    is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) &&
+    is_number(object$n) &&
+    (is.null(object$observed) ||
+      (is.factor(object$observed) && length(object$observed) == object$n)) &&
     (is.null(object$scores) || is_matrix_of(object$scores, object$n, p)))
   object
 }
 
 #' Classes, posterior probabilities or scores of a kernel discriminant analysis
 #'
-#' Use it to classify rows that the model has not seen, to know how sure a class is (`"posterior"`), or
-#' to draw new rows among the training rows (`"scores"`).
+#' Use it to classify rows that the model has not seen, to know how sure a class is
+#' (`"posterior"`), or to draw new rows among the training rows (`"scores"`).
 #'
 #' @param object a [kernel_lda()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
@@ -214,10 +225,13 @@ predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "
   validate_lda(object)
   dual <- dual_coefficients(object$basis, object$scaling)
   colnames(dual) <- colnames(object$scaling)
-  scores <- expand_rows(object$basis, newdata, dual, drop(object$center %*% object$scaling), threads)
+  scores <- expand_rows(object$basis, newdata, dual, drop(object$center %*% object$scaling),
+                        threads)
   if (type == "scores") return(scores)
   complete <- !is.na(scores[, 1L])
-  probabilities <- fill_rows(posterior(object, scores[complete, , drop = FALSE]), complete, rownames(scores))
+  probabilities <- fill_rows(
+    posterior(object, scores[complete, , drop = FALSE]), complete, rownames(scores)
+  )
   if (type == "posterior") probabilities else predicted_classes(probabilities, object$levels)
 }
 
@@ -226,10 +240,12 @@ predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "
 #' @export
 print.kernel_lda <- function(x, ...) {
   validate_lda(x, "x")
-  cat("<kernel_lda> ", length(x$levels), " classes, ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
+  cat("<kernel_lda> ", length(x$levels), " classes, ", x$n, " rows on ", basis_words(x$basis),
+      "\n", sep = "")
   cat("kernel:  ", kernel_words(x$basis), "\n", sep = "")
   shown <- utils::head(x$values, 6L)
-  cat("inertia: ", paste(sprintf("%.4f", shown), collapse = " "), if (length(x$values) > 6L) " ...", "  (between / total)\n", sep = "")
+  cat("inertia: ", paste(sprintf("%.4f", shown), collapse = " "),
+      if (length(x$values) > 6L) " ...", "  (between / total)\n", sep = "")
   cat("error rate: ", format(x$error, digits = 4), " on the training rows\n", sep = "")
   invisible(x)
 }
@@ -238,8 +254,13 @@ print.kernel_lda <- function(x, ...) {
 summary.kernel_lda <- function(object, ...) {
   check_dots(...)
   validate_lda(object)
-  classes <- data.frame(rows = as.integer(object$counts), prior = as.double(object$prior), row.names = object$levels)
-  structure(list(model = object, classes = classes, confusion = object$confusion), class = "summary.kernel_lda")
+  classes <- data.frame(
+    rows = as.integer(object$counts), prior = as.double(object$prior), row.names = object$levels
+  )
+  structure(
+    list(model = object, classes = classes, confusion = object$confusion),
+    class = "summary.kernel_lda"
+  )
 }
 
 #' @export
@@ -272,7 +293,8 @@ nobs.kernel_lda <- function(object, ...) {
 #' Plot the axes of a kernel discriminant analysis
 #'
 #' Scores of the training rows on two axes by class; with two classes, which have one axis, the
-#' distribution of the scores of each class. Use it to see which classes are apart and which overlap.
+#' distribution of the scores of each class. Use it to see which classes are apart and which
+#' overlap.
 #' @param x a [kernel_lda()].
 #' @param axes two axis numbers.
 #' @param ... graphical parameters for [plot()].
@@ -289,7 +311,10 @@ plot.kernel_lda <- function(x, axes = 1:2, ...) {
   axes <- check_components(axes, length(x$values), "axes")
   title <- sprintf("Classes make up %.0f and %.0f %% of the inertia on axes %d and %d",
                    100 * x$values[axes[1L]], 100 * x$values[axes[2L]], axes[1L], axes[2L])
-  labels <- list(xlab = paste("discriminant axis", axes[1L]), ylab = paste("discriminant axis", axes[2L]), main = title)
+  labels <- list(
+    xlab = paste("discriminant axis", axes[1L]), ylab = paste("discriminant axis", axes[2L]),
+    main = title
+  )
   plot_groups(x$scores[, axes, drop = FALSE], x$observed, labels, ...)
 }
 
@@ -299,15 +324,17 @@ plot_one_axis <- function(x, ...) {
   colours <- class_colours(length(curves))
   local_par()
   draw(graphics::plot, list(
-    x = range(unlist(lapply(curves, `[[`, "x"))), y = c(0, max(unlist(lapply(curves, `[[`, "y")))), type = "n",
-    xlab = "discriminant axis 1", ylab = "density",
-    main = sprintf("Classes make up %.0f %% of the inertia; %.1f %% of rows misclassified", 100 * x$values, 100 * x$error)
+    x = range(unlist(lapply(curves, `[[`, "x"))),
+    y = c(0, max(unlist(lapply(curves, `[[`, "y")))),
+    type = "n", xlab = "discriminant axis 1", ylab = "density",
+    main = sprintf("Classes make up %.0f %% of the inertia; %.1f %% of rows misclassified",
+                   100 * x$values, 100 * x$error)
   ), ...)
   for (i in seq_along(curves)) {
     graphics::lines(curves[[i]], col = colours[i], lwd = 2, lty = i)
     graphics::rug(scores[[i]], col = colours[i])
   }
-  add_legend(unlist(lapply(curves, `[[`, "x")), unlist(lapply(curves, `[[`, "y")), shorten(names(curves), 20L),
-             col = colours, lwd = 2, lty = seq_along(curves))
+  add_legend(unlist(lapply(curves, `[[`, "x")), unlist(lapply(curves, `[[`, "y")),
+             shorten(names(curves), 20L), col = colours, lwd = 2, lty = seq_along(curves))
   invisible(data.frame(score = x$scores[, 1L], class = x$observed))
 }

@@ -71,9 +71,12 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   loo <- identical(size, "loo")
   if (is.character(size) && !loo) must_be("size", "a whole number, NULL, Inf or \"loo\"", size)
   control <- model_control(basis, if (!loo) size, tol,
-    center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
+    center = center, neighbours = neighbours, threshold = threshold, first = first,
+    threads = threads, verbose = verbose
   )
-  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel), respond = response_matrix)
+  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
+    respond = response_matrix
+  )
   response <- parts$y
   fit <- regress(parts$z, response, ridge)
   size <- if (loo) best_size(fit$error) else length(fit$error)
@@ -116,7 +119,9 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
   a <- nested_coefficients(fit, size)
   intercept <- fit$mean - drop(fit$center[keep_columns] %*% a)
   coefficients <- rbind(intercept, a)
-  dimnames(coefficients) <- list(c("(Intercept)", paste0("z", keep_columns)), colnames(response$matrix))
+  dimnames(coefficients) <- list(
+    c("(Intercept)", paste0("z", keep_columns)), colnames(response$matrix)
+  )
   fitted <- fitted_rows(parts$z, fit, size, response$matrix, parts$rows)
   basis <- head(parts$basis, size)
   warn_if_dependent(basis, parts$x, fitted, a, intercept)
@@ -125,7 +130,8 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
   shape <- function(m) if (response$vector) drop_column(m) else m
   seal(structure(class = "kernel_lm", list(
     coefficients = shape(coefficients),
-    fitted.values = if (keep) shape(fitted), residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
+    fitted.values = if (keep) shape(fitted),
+    residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
     basis = basis, loo = data.frame(size = seq_along(fit$error), error = fit$error),
     levels = levels(classes), ridge = ridge, n = nrow(fitted),
     error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
@@ -154,15 +160,17 @@ validate_lm <- function(object, arg = "object") {
   check_seal(object, arg)
   validate_basis(object$basis, arg)
   decisions <- NCOL(object$coefficients)
-  must_hold(arg = arg, is_matrix_of(as.matrix(object$coefficients), length(object$basis$index) + 1L, decisions) && is_number(object$n) &&
+  must_hold(arg = arg,
+    is_matrix_of(as.matrix(object$coefficients), length(object$basis$index) + 1L, decisions) &&
+    is_number(object$n) &&
     (is.null(object$levels) || (is_levels(object$levels) && length(object$levels) == decisions)))
   object
 }
 
 #' Predictions of a kernel regression or classification
 #'
-#' Use it to get the number or the class of rows that the model has not seen; `type = "response"` of a
-#' classifier tells how close the decision was.
+#' Use it to get the number or the class of rows that the model has not seen; `type = "response"`
+#' of a classifier tells how close the decision was.
 #'
 #' @param object a [kernel_lm()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
@@ -183,7 +191,8 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class"),
   check_dots(...)
   validate_lm(object)
   classify <- !is.null(object$levels)
-  type <- if (missing(type)) c("response", "class")[1L + classify] else check_choice(type, "type", c("response", "class"))
+  types <- c("response", "class")
+  type <- if (missing(type)) types[1L + classify] else check_choice(type, "type", types)
   if (type == "class" && !classify) {
     abort("argument", "`type = \"class\"` needs a model of a factor; this one is a regression.")
   }
@@ -206,13 +215,19 @@ predicted_classes <- function(values, levels, decide = classes_of) {
 #' @export
 print.kernel_lm <- function(x, ...) {
   validate_lm(x, "x")
-  what <- if (is.null(x$levels)) "regression" else paste("classification,", length(x$levels), "classes")
+  what <- if (is.null(x$levels)) {
+    "regression"
+  } else {
+    paste("classification,", length(x$levels), "classes")
+  }
   cat("<kernel_lm> ", what, ": ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
-  cat("kernel:  ", kernel_words(x$basis), if (x$ridge > 0) paste0(", ridge ", format(x$ridge, digits = 3)), "\n", sep = "")
+  cat("kernel:  ", kernel_words(x$basis),
+      if (x$ridge > 0) paste0(", ridge ", format(x$ridge, digits = 3)), "\n", sep = "")
   left_out <- x$loo$error[length(x$basis$index)]
   name <- if (is.null(x$levels)) "mean squared error" else "error rate"
   cat(name, ": ", format(x$error, digits = 4), " on the training rows, ",
-      if (is.na(left_out)) "unknown (leverage 1)" else format(left_out, digits = 4), " leave-one-out\n", sep = "")
+      if (is.na(left_out)) "unknown (leverage 1)" else format(left_out, digits = 4),
+      " leave-one-out\n", sep = "")
   invisible(x)
 }
 
@@ -221,8 +236,12 @@ summary.kernel_lm <- function(object, ...) {
   check_dots(...)
   validate_lm(object)
   L <- nrow(object$loo)
-  at <- sort(unique(c(pmin(L, round(exp(seq(0, log(L), length.out = 7)))), length(object$basis$index))))
-  structure(list(model = object, loo = object$loo[at, ], confusion = object$confusion), class = "summary.kernel_lm")
+  spaced <- pmin(L, round(exp(seq(0, log(L), length.out = 7))))
+  at <- sort(unique(c(spaced, length(object$basis$index))))
+  structure(
+    list(model = object, loo = object$loo[at, ], confusion = object$confusion),
+    class = "summary.kernel_lm"
+  )
 }
 
 #' @export
@@ -262,8 +281,8 @@ nobs.kernel_lm <- function(object, ...) {
 
 #' Plot a kernel regression or classification
 #'
-#' Use it to see how well the model fits (`"fit"`), or whether another number of rows would do as well
-#' (`"loo"`).
+#' Use it to see how well the model fits (`"fit"`), or whether another number of rows would do as
+#' well (`"loo"`).
 #'
 #' @param x a [kernel_lm()].
 #' @param type `"fit"`: observed against fitted values, or for a factor the confusion matrix of
@@ -280,29 +299,44 @@ plot.kernel_lm <- function(x, type = c("fit", "loo"), ...) {
   validate_lm(x, "x")
   if (check_choice(type, "type", c("fit", "loo")) == "loo") return(plot_loo(x, ...))
   if (!is.null(x$confusion)) {
-    return(plot_confusion(x$confusion, sprintf("%.1f %% of the training rows are misclassified", 100 * x$error), ...))
+    title <- sprintf("%.1f %% of the training rows are misclassified", 100 * x$error)
+    return(plot_confusion(x$confusion, title, ...))
   }
   fitted <- as.matrix(stats::fitted(x))
   observed <- fitted + as.matrix(stats::residuals(x))
-  explained <- 1 - sum((observed - fitted)^2) / sum((observed - rep(colMeans(observed), each = nrow(observed)))^2)
+  explained <- 1 - sum((observed - fitted)^2) /
+    sum((observed - rep(colMeans(observed), each = nrow(observed)))^2)
   group <- if (ncol(fitted) > 1L) rep(colnames_or(fitted, "y"), each = nrow(fitted))
-  labels <- list(xlab = "fitted", ylab = "observed", main = sprintf("The fit explains %.1f %% of the variance", 100 * explained))
+  labels <- list(
+    xlab = "fitted", ylab = "observed",
+    main = sprintf("The fit explains %.1f %% of the variance", 100 * explained)
+  )
   data <- plot_groups(cbind(fitted = c(fitted), observed = c(observed)), group, labels, ...)
   graphics::abline(0, 1, lty = 3, col = "grey50")
   invisible(data)
 }
 
-colnames_or <- function(m, stem) if (is.null(colnames(m))) paste0(stem, seq_len(ncol(m))) else colnames(m)
+colnames_or <- function(m, stem) {
+  if (is.null(colnames(m))) paste0(stem, seq_len(ncol(m))) else colnames(m)
+}
 
 plot_loo <- function(x, ...) {
   known <- x$loo[!is.na(x$loo$error), ]
-  if (!nrow(known)) abort("model", "No leave-one-out error is known: with every size some row has leverage 1.")
+  if (!nrow(known)) {
+    abort("model", "No leave-one-out error is known: with every size some row has leverage 1.")
+  }
   chosen <- length(x$basis$index)
   local_par(las = upright(known$error))
   draw(graphics::plot, list(
-    x = known$size, y = known$error, type = "l", col = palette_classes[1L], lwd = 1.5, xlab = "basis size",
-    ylab = if (is.null(x$levels)) "leave-one-out mean squared error" else "leave-one-out error rate",
-    main = sprintf("Least leave-one-out error at size %d; the model has %d", known$size[which.min(known$error)], chosen)
+    x = known$size, y = known$error, type = "l", col = palette_classes[1L], lwd = 1.5,
+    xlab = "basis size",
+    ylab = if (is.null(x$levels)) {
+      "leave-one-out mean squared error"
+    } else {
+      "leave-one-out error rate"
+    },
+    main = sprintf("Least leave-one-out error at size %d; the model has %d",
+                   known$size[which.min(known$error)], chosen)
   ), ...)
   graphics::points(chosen, x$loo$error[chosen], pch = 16, col = palette_classes[2L])
   invisible(known)

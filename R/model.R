@@ -7,7 +7,8 @@
 # kernel_basis. Returns `basis`, the coordinates `z` of the training rows in it (n x size,
 # belonging to the caller alone), the (scaled) rows `x`, what `respond` makes of the response,
 # `y`, and row names `rows`.
-fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE, respond = identity) {
+fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE,
+                      respond = identity) {
   if (inherits(basis, "kernel_basis")) {
     return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action, respond))
   }
@@ -20,10 +21,15 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
 # The arguments of a basis as a model takes them; `basis` NULL means pivoting to the numerical
 # rank, which keeps the span of all rows.
 model_control <- function(basis, size, tol, ...) {
-  if (is.null(basis)) return(basis_control("cholesky", size = if (is.null(size)) Inf else size, tol = 0, ...))
-  if (inherits(basis, "kernel_basis")) return(basis_control(basis$method, size = size, tol = tol, ...))
+  if (is.null(basis)) {
+    return(basis_control("cholesky", size = if (is.null(size)) Inf else size, tol = 0, ...))
+  }
+  if (inherits(basis, "kernel_basis")) {
+    return(basis_control(basis$method, size = size, tol = tol, ...))
+  }
   if (!(is.character(basis) && length(basis) == 1L && basis %in% basis_methods)) {
-    must_be("basis", paste0("NULL, a kernel_basis, or one of ", paste0("\"", basis_methods, "\"", collapse = ", ")), basis)
+    methods <- paste0("\"", basis_methods, "\"", collapse = ", ")
+    must_be("basis", paste0("NULL, a kernel_basis, or one of ", methods), basis)
   }
   basis_control(basis, size = size, tol = tol, ...)
 }
@@ -39,9 +45,13 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
   data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action)
   scaled <- apply_scaling(data$x, basis$scaling)
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
-    warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ", kernel_label(basis$kernel), ".")
+    warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ",
+         kernel_label(basis$kernel), ".")
   }
-  list(basis = basis, z = predict_rows(basis, scaled, "orthonormal", control$threads), x = scaled, y = respond(data$y), rows = rownames(scaled))
+  list(
+    basis = basis, z = predict_rows(basis, scaled, "orthonormal", control$threads), x = scaled,
+    y = respond(data$y), rows = rownames(scaled)
+  )
 }
 
 given_gram_basis <- function(x, y, basis, na_action, respond) {
@@ -62,11 +72,14 @@ warn_if_dependent <- function(basis, x, values, a, offset) {
   pivot <- basis$path$pivot
   if (is.null(basis$kernel) || min(pivot) > 1e-10 * max(pivot)) return(invisible())
   rows <- evenly_spaced(nrow(x), 50L)
-  again <- predict_rows(basis, x[rows, , drop = FALSE], "orthonormal", 1L) %*% a + rep(offset, each = length(rows))
-  off <- max(abs(again - values[rows, ])) / max(abs(values - rep(colMeans(values), each = nrow(values))))
+  again <- predict_rows(basis, x[rows, , drop = FALSE], "orthonormal", 1L) %*% a +
+    rep(offset, each = length(rows))
+  off <- max(abs(again - values[rows, ])) /
+    max(abs(values - rep(colMeans(values), each = nrow(values))))
   if (off <= 1e-3) return(invisible())
-  warn("conditioning", "Rows of the basis are nearly dependent (least pivot ", format(min(pivot), digits = 2),
-       "): `predict()` differs from the fit by ", format(off, digits = 2), " of its spread. ",
+  warn("conditioning", "Rows of the basis are nearly dependent (least pivot ",
+       format(min(pivot), digits = 2), "): `predict()` differs from the fit by ",
+       format(off, digits = 2), " of its spread. ",
        "Give a smaller `size`, a larger `ridge`, or another `basis`.")
 }
 
@@ -78,7 +91,9 @@ response_matrix <- function(y) {
     y <- check_classes(y, min_rows = 2L)
     return(list(matrix = indicators(y), classes = y, vector = FALSE))
   }
-  if (!is.numeric(y) || is.object(y)) must_be("y", "a factor, a numeric vector or a numeric matrix", y)
+  if (!is.numeric(y) || is.object(y)) {
+    must_be("y", "a factor, a numeric vector or a numeric matrix", y)
+  }
   values <- if (is.matrix(y)) y else matrix(y)
   storage.mode(values) <- "double"
   if (!ncol(values)) abort("argument", "`y` has no columns.")
@@ -86,8 +101,10 @@ response_matrix <- function(y) {
   check_squares(values)
   constant <- apply(values, 2L, function(v) all(v == v[1L]))
   if (any(constant)) {
-    abort("response", if (is.matrix(y)) paste0("Column ", which(constant)[1L], " of `y`") else "`y`",
-          " is constant (", format(values[1L, which(constant)[1L]], digits = 6), "): there is nothing to explain.")
+    abort("response",
+          if (is.matrix(y)) paste0("Column ", which(constant)[1L], " of `y`") else "`y`",
+          " is constant (", format(values[1L, which(constant)[1L]], digits = 6),
+          "): there is nothing to explain.")
   }
   list(matrix = values, classes = NULL, vector = !is.matrix(y))
 }
@@ -118,7 +135,11 @@ dual_coefficients <- function(basis, a) {
 expand_rows <- function(basis, newdata, dual, offset, threads) {
   if (missing(newdata)) abort("argument", "`newdata` is missing: give the rows to predict.")
   threads <- check_threads(threads)
-  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata) else new_matrix(newdata, basis$input, basis$scaling)
+  new <- if (is.null(basis$kernel)) {
+    new_cross_gram(basis, newdata)
+  } else {
+    new_matrix(newdata, basis$input, basis$scaling)
+  }
   n <- sum(new$complete)
   value <- matrix(0, n, ncol(dual))
   x <- if (is.null(new$x)) new$k else complete_part(new)
@@ -132,8 +153,8 @@ expand_rows <- function(basis, newdata, dual, offset, threads) {
 }
 
 fail_not_kept <- function(what) {
-  abort("model", "The model holds no ", what, ": it was fitted with `keep = FALSE` (the default above 10,000 rows). ",
-        "Fit it with `keep = TRUE`, or use `predict()`.")
+  abort("model", "The model holds no ", what, ": it was fitted with `keep = FALSE` ",
+        "(the default above 10,000 rows). Fit it with `keep = TRUE`, or use `predict()`.")
 }
 
 # The terms of a formula go where prediction looks for them, unless the basis was given and
@@ -142,7 +163,10 @@ with_terms <- function(model, terms) {
   input <- model$basis$input
   if (is.null(input) || !is.null(input$terms)) return(model)
   variables <- if (is.null(input$variables)) input$columns else input$variables
-  if (length(variables) < length(attr(terms, "term.labels")) && all(variables %in% all.vars(terms))) return(model)
+  if (length(variables) < length(attr(terms, "term.labels")) &&
+      all(variables %in% all.vars(terms))) {
+    return(model)
+  }
   model$basis$input$terms <- terms
   if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
   seal(model)

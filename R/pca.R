@@ -55,15 +55,18 @@ kernel_pca <- function(x, ...) UseMethod("kernel_pca")
 
 #' @rdname kernel_pca
 #' @export
-kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "cholesky", center = TRUE,
-                               size = NULL, tol = 0.01, threshold = identity, first = 1000,
-                               scale = TRUE, keep = NULL, ..., na_action = c("fail", "omit"),
+kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "cholesky",
+                               center = TRUE, size = NULL, tol = 0.01, threshold = identity,
+                               first = 1000, scale = TRUE, keep = NULL, ...,
+                               na_action = c("fail", "omit"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   check_given("x")
   center <- check_flag(center, "center")
   if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
-  control <- model_control(basis, size, tol, threshold = threshold, first = first, threads = threads, verbose = verbose)
+  control <- model_control(basis, size, tol,
+    threshold = threshold, first = first, threads = threads, verbose = verbose
+  )
   if (is.null(basis) && is.null(size)) {
     data <- model_data(x, scale = scale, na_action = na_action)
     kernel <- resolve_kernel(kernel, data$x)
@@ -96,9 +99,9 @@ greedy_pca <- function(parts, ncomp, center, keep) {
   v <- spectrum$vectors[, chosen, drop = FALSE]
   v <- v * rep(score_signs(z, v), each = nrow(v))
   new_pca(
-    values = spectrum$values[chosen], total = sum(spectrum$values), loadings = dual_coefficients(parts$basis, v),
-    offset = drop(moments$mean %*% v), scores = if (keep) z %*% v, basis = parts$basis, rows = parts$rows,
-    center = center, n = nrow(z)
+    values = spectrum$values[chosen], total = sum(spectrum$values),
+    loadings = dual_coefficients(parts$basis, v), offset = drop(moments$mean %*% v),
+    scores = if (keep) z %*% v, basis = parts$basis, rows = parts$rows, center = center, n = nrow(z)
   )
 }
 
@@ -108,7 +111,8 @@ choose_components <- function(values, ncomp, n) {
     abort("data", "There is no variance in the kernel space: all rows are the same there.")
   }
   if (!is.null(ncomp) && is.finite(ncomp) && ncomp > rank) {
-    inform("`ncomp` = ", format(ncomp), " is more than the rank: ", rank, if (rank > 1L) " components are" else " component is", " given.")
+    inform("`ncomp` = ", format(ncomp), " is more than the rank: ", rank,
+           if (rank > 1L) " components are" else " component is", " given.")
   }
   seq_len(min(rank, ncomp))
 }
@@ -124,8 +128,9 @@ new_pca <- function(values, total, loadings, offset, scores, basis, rows, center
   colnames(loadings) <- labels
   if (!is.null(scores)) dimnames(scores) <- list(rows, labels)
   seal(structure(class = "kernel_pca", list(
-    values = values, sdev = sqrt(values / (n - 1)), scores = scores, loadings = loadings, basis = basis,
-    offset = stats::setNames(offset, labels), total = total, center = center, n = n, ncomp = length(values)
+    values = values, sdev = sqrt(values / (n - 1)), scores = scores, loadings = loadings,
+    basis = basis, offset = stats::setNames(offset, labels), total = total, center = center,
+    n = n, ncomp = length(values)
   )))
 }
 
@@ -133,22 +138,36 @@ new_pca <- function(values, total, loadings, offset, scores, basis, rows, center
 
 full_pca <- function(data, kernel, ncomp, center, keep, threads) {
   K <- gram_matrix(data$x, kernel, NULL, threads)
-  means <- if (center) drop(.Call(ffi_gram_product, K, matrix(1 / data$n, data$n), FALSE)) else numeric(data$n)
+  means <- if (center) {
+    drop(.Call(ffi_gram_product, K, matrix(1 / data$n, data$n), FALSE))
+  } else {
+    numeric(data$n)
+  }
   total <- sum(diag(K)) - sum(means)
   few <- !is.null(ncomp) && ncomp <= data$n / 10 && data$n > 200
-  spectrum <- if (few) leading_eigen(function(v) .Call(ffi_gram_product, K, v, center), data$n, ncomp)
-  if (is.null(spectrum)) spectrum <- eigen(if (center) K - means - rep(means - mean(means), each = data$n) else K, symmetric = TRUE)
+  spectrum <- if (few) {
+    leading_eigen(function(v) .Call(ffi_gram_product, K, v, center), data$n, ncomp)
+  }
+  if (is.null(spectrum)) {
+    spectrum <- eigen(
+      if (center) K - means - rep(means - mean(means), each = data$n) else K,
+      symmetric = TRUE
+    )
+  }
   chosen <- choose_components(spectrum$values, ncomp, data$n)
   values <- spectrum$values[chosen]
   u <- spectrum$vectors[, chosen, drop = FALSE]
   u <- u * rep(apply(u, 2L, function(s) if (max(s) >= -min(s)) 1 else -1), each = nrow(u))
   if (center) u <- u - rep(colMeans(u), each = nrow(u))
   loadings <- u / rep(sqrt(values), each = nrow(u))
-  basis <- list(index = seq_len(data$n), vectors = data$x, kernel = kernel, scaling = data$scaling, input = data$input, n = data$n)
+  basis <- list(
+    index = seq_len(data$n), vectors = data$x, kernel = kernel, scaling = data$scaling,
+    input = data$input, n = data$n
+  )
   new_pca(
     values = values, total = total, loadings = loadings, offset = drop(means %*% loadings),
-    scores = if (keep) u * rep(sqrt(values), each = nrow(u)), basis = basis, rows = rownames(data$x),
-    center = center, n = data$n
+    scores = if (keep) u * rep(sqrt(values), each = nrow(u)), basis = basis,
+    rows = rownames(data$x), center = center, n = data$n
   )
 }
 
@@ -161,7 +180,10 @@ leading_eigen <- function(product, n, count, restarts = 100L) {
   width <- 8L * max(1L, min(4L, as.integer(round(count / 10))))
   room <- max(12L * width, as.integer(1.5 * count) + 4L * width)
   if (room > n / 2) return(NULL)
-  space <- list(q = matrix(0, n, 0L), t = matrix(0, 0L, 0L), next_block = orthonormal_columns(start_block(n, width)))
+  space <- list(
+    q = matrix(0, n, 0L), t = matrix(0, 0L, 0L),
+    next_block = orthonormal_columns(start_block(n, width))
+  )
   steps <- 0L
   while (steps < restarts * (room %/% width)) {
     space <- grow_space(space, product)
@@ -169,7 +191,9 @@ leading_eigen <- function(product, n, count, restarts = 100L) {
     full <- ncol(space$q) + width > room
     if (!full && (steps < 6L || steps %% 2L == 1L)) next
     ritz <- ritz_pairs(space, count)
-    if (ritz$settled) return(list(values = ritz$values, vectors = space$q %*% ritz$vectors[, seq_len(count)]))
+    if (ritz$settled) {
+      return(list(values = ritz$values, vectors = space$q %*% ritz$vectors[, seq_len(count)]))
+    }
     if (full) space <- shrink_space(space, ritz, count + width)
   }
   NULL
@@ -195,7 +219,10 @@ ritz_pairs <- function(space, count) {
   values <- s$values[seq_len(count)]
   residual <- sqrt(colSums((space$r %*% s$vectors[last, seq_len(count), drop = FALSE])^2))
   settled <- all(residual <= pmax(1e-11 * values, 1e-13 * max(values, 0)))
-  list(values = values, vectors = s$vectors, all_values = s$values, residual = residual, settled = settled)
+  list(
+    values = values, vectors = s$vectors, all_values = s$values, residual = residual,
+    settled = settled
+  )
 }
 
 shrink_space <- function(space, ritz, size) {
@@ -214,7 +241,9 @@ start_block <- function(n, width) {
 # Orthonormal columns whose span holds that of `block`.
 orthonormal_columns <- function(block) {
   r <- tryCatch(chol(crossprod(block)), error = function(e) NULL)
-  if (!is.null(r) && min(diag(r)) > 1e-4 * max(diag(r))) return(block %*% backsolve(r, diag(ncol(r))))
+  if (!is.null(r) && min(diag(r)) > 1e-4 * max(diag(r))) {
+    return(block %*% backsolve(r, diag(ncol(r))))
+  }
   qr.Q(qr(block, LAPACK = TRUE))
 }
 
@@ -222,11 +251,15 @@ orthonormal_columns <- function(block) {
 
 validate_pca <- function(object, arg = "object") {
   check_seal(object, arg)
-  if (inherits(object$basis, "kernel_basis")) validate_basis(object$basis, arg) else validate_rows(object$basis, arg)
+  if (inherits(object$basis, "kernel_basis")) {
+    validate_basis(object$basis, arg)
+  } else {
+    validate_rows(object$basis, arg)
+  }
   p <- length(object$values)
   L <- length(object$basis$index)
-  must_hold(arg = arg, p > 0L && is_numbers(object$values, p) && is_matrix_of(object$loadings, L, p) &&
-    is_numbers(object$offset, p) && is_number(object$n))
+  must_hold(arg = arg, p > 0L && is_numbers(object$values, p) &&
+    is_matrix_of(object$loadings, L, p) && is_numbers(object$offset, p) && is_number(object$n))
   object
 }
 
@@ -266,7 +299,8 @@ predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.t
 #' @export
 print.kernel_pca <- function(x, ...) {
   validate_pca(x, "x")
-  cat("<kernel_pca> ", x$ncomp, " component", if (x$ncomp > 1L) "s", " of ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
+  cat("<kernel_pca> ", x$ncomp, " component", if (x$ncomp > 1L) "s", " of ", x$n, " rows on ",
+      basis_words(x$basis), "\n", sep = "")
   cat("kernel:  ", kernel_words(x$basis), if (!x$center) ", not centred", "\n", sep = "")
   shown <- seq_len(min(6L, x$ncomp))
   more <- if (x$ncomp > 6L) " ..."
@@ -282,14 +316,18 @@ basis_words <- function(basis) {
   paste0("a basis of ", L, " row", if (L > 1L) "s", " (\"", basis$method, "\")")
 }
 
-kernel_words <- function(basis) if (is.null(basis$kernel)) "given Gram matrix" else kernel_label(basis$kernel)
+kernel_words <- function(basis) {
+  if (is.null(basis$kernel)) "given Gram matrix" else kernel_label(basis$kernel)
+}
 
 #' @export
 summary.kernel_pca <- function(object, ...) {
   check_dots(...)
   validate_pca(object)
   share <- object$values / object$total
-  table <- data.frame(value = object$values, sdev = object$sdev, share = share, cumulative = cumsum(share))
+  table <- data.frame(
+    value = object$values, sdev = object$sdev, share = share, cumulative = cumsum(share)
+  )
   structure(list(pca = object, importance = table), class = "summary.kernel_pca")
 }
 
@@ -316,8 +354,8 @@ nobs.kernel_pca <- function(object, ...) {
 #' Plot kernel principal components
 #'
 #' Scores of the training rows on two components, coloured by class if given; or the share of
-#' variance per component. Use it to look for groups and outliers (`"scores"`), or to choose how many
-#' components to keep (`"variance"`).
+#' variance per component. Use it to look for groups and outliers (`"scores"`), or to choose how
+#' many components to keep (`"variance"`).
 #' @param x a [kernel_pca()].
 #' @param components two component numbers.
 #' @param classes class labels of the training rows, for colours and symbols.
@@ -330,19 +368,30 @@ nobs.kernel_pca <- function(object, ...) {
 #' plot(pca, type = "variance")
 #' @family models
 #' @export
-plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("scores", "variance"), ...) {
+plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("scores", "variance"),
+                            ...) {
   validate_pca(x, "x")
-  if (check_choice(type, "type", c("scores", "variance")) == "variance") return(plot_variance(x, ...))
+  type <- check_choice(type, "type", c("scores", "variance"))
+  if (type == "variance") return(plot_variance(x, ...))
   if (is.null(x$scores)) fail_not_kept("scores")
   if (x$ncomp == 1L) components <- c(1L, 1L)
   components <- check_components(components, x$ncomp)
   share <- round(100 * x$values[components] / x$total, 1)
   scores <- x$scores[, components, drop = FALSE]
-  if (components[1L] == components[2L]) scores <- cbind(scores[, 1L, drop = FALSE], row = seq_len(nrow(scores)))
+  if (components[1L] == components[2L]) {
+    scores <- cbind(scores[, 1L, drop = FALSE], row = seq_len(nrow(scores)))
+  }
   label <- function(i) sprintf("component %d (%s %%)", components[i], format(share[i]))
-  title <- if (x$ncomp == 1L) sprintf("The component holds %s %% of the variance", format(share[1L]))
-    else sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L], format(sum(share)))
-  plot_groups(scores, classes, list(xlab = label(1L), ylab = if (x$ncomp == 1L) "row" else label(2L), main = title), ...)
+  title <- if (x$ncomp == 1L) {
+    sprintf("The component holds %s %% of the variance", format(share[1L]))
+  } else {
+    sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L],
+            format(sum(share)))
+  }
+  labels <- list(
+    xlab = label(1L), ylab = if (x$ncomp == 1L) "row" else label(2L), main = title
+  )
+  plot_groups(scores, classes, labels, ...)
 }
 
 check_components <- function(components, most, arg = "components") {
@@ -357,11 +406,15 @@ plot_variance <- function(x, ...) {
   needed <- which(cumsum(share) >= 0.9)[1L]
   local_par()
   draw(graphics::plot, list(
-    x = seq_along(share), y = cumsum(share), type = "o", pch = 16, cex = 0.6, ylim = c(0, 1), col = palette_classes[1L],
-    xlab = "component", ylab = "cumulative share of variance",
-    main = if (is.na(needed)) sprintf("%d components hold %.0f %% of the variance", length(share), 100 * sum(share))
-      else sprintf("%d component%s hold%s %.0f %% of the variance", needed, if (needed > 1L) "s" else "", if (needed > 1L) "" else "s",
-                   100 * cumsum(share)[needed])
+    x = seq_along(share), y = cumsum(share), type = "o", pch = 16, cex = 0.6, ylim = c(0, 1),
+    col = palette_classes[1L], xlab = "component", ylab = "cumulative share of variance",
+    main = if (is.na(needed)) {
+      sprintf("%d components hold %.0f %% of the variance", length(share), 100 * sum(share))
+    } else {
+      sprintf("%d component%s hold%s %.0f %% of the variance", needed,
+              if (needed > 1L) "s" else "", if (needed > 1L) "" else "s",
+              100 * cumsum(share)[needed])
+    }
   ), ...)
   if (!is.na(needed)) graphics::abline(h = 0.9, v = needed, lty = 3, col = "grey50")
   invisible(data.frame(component = seq_along(share), share = share, cumulative = cumsum(share)))

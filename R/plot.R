@@ -1,6 +1,6 @@
 # What all plots share: a colour-blind-safe palette (Okabe and Ito, whose yellow is lost on white,
-# with a grey in its place), defaults that `...` overrides, titles and legends that fit, and graphical
-# parameters put back as they were.
+# with a grey in its place), defaults that `...` overrides, titles and legends that fit, and
+# graphical parameters put back as they were.
 
 palette_classes <- c(
   "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F"
@@ -65,7 +65,10 @@ side_names <- function(names, most = 24L, share = 0.45) {
 draw <- function(f, defaults, ...) {
   given <- list(...)
   taken <- intersect(c("x", "y", "height"), names(given))
-  if (length(taken)) abort("dots", "Unknown argument: `", taken[1L], "`. What is drawn comes from the model; see its help page.")
+  if (length(taken)) {
+    abort("dots", "Unknown argument: `", taken[1L],
+          "`. What is drawn comes from the model; see its help page.")
+  }
   settings <- c(defaults[setdiff(names(defaults), names(given))], given)
   title <- settings$main
   if (!is.null(title)) settings$main <- ""
@@ -80,8 +83,9 @@ add_title <- function(title, size) {
   width <- graphics::strwidth(title, "inches", cex = size, font = font)
   above <- width < graphics::par("pin")[1L] + 2 * min(graphics::par("mai")[c(2L, 4L)])
   shrink <- min(1, 0.94 * graphics::par("fin")[1L] / width)
-  graphics::mtext(title, 3, line = 0.9, at = graphics::grconvertX(0.5, if (above) "npc" else "nfc", "user"),
-                  cex = size * shrink * graphics::par("cex"), font = font)
+  middle <- graphics::grconvertX(0.5, if (above) "npc" else "nfc", "user")
+  graphics::mtext(title, 3, line = 0.9, at = middle, cex = size * shrink * graphics::par("cex"),
+                  font = font)
 }
 
 # A legend in the corner where it covers the fewest of the points x, y; the frame is drawn again.
@@ -119,7 +123,8 @@ plot_groups <- function(points, classes = NULL, labels = list(), ...) {
     pch = class_symbols(k)[group], cex = 0.8, xlim = limits_for(points[, 1L], k)
   )), ...)
   if (!is.null(classes)) {
-    add_legend(points[, 1L], points[, 2L], shorten(levels(data$class), 20L), col = class_colours(k), pch = class_symbols(k))
+    add_legend(points[, 1L], points[, 2L], shorten(levels(data$class), 20L),
+               col = class_colours(k), pch = class_symbols(k))
   }
   invisible(data)
 }
@@ -129,12 +134,13 @@ plot_confusion <- function(confusion, title, ..., xlab = "fitted class", ylab = 
   k <- nrow(confusion)
   share <- confusion / pmax(rowSums(confusion), 1)
   side <- side_names(rownames(confusion), share = 0.35)
-  below <- if (k * max(nchar(side$names)) > 50L) side$lines + 1.5 else 0 # turned, if side by side is too wide
+  # turned, if side by side is too wide
+  below <- if (k * max(nchar(side$names)) > 50L) side$lines + 1.5 else 0
   local_par(mar = wider(1:2, c(below, side$lines + 1.2)))
   shades <- grDevices::colorRampPalette(c("#FFFFFF", palette_classes[1L]))(64L)
   draw(graphics::image, list(
-    x = seq_len(k), y = seq_len(k), z = t(unclass(share)[k:1L, , drop = FALSE]), zlim = c(0, 1), col = shades, axes = FALSE,
-    xlab = "", ylab = "", main = title
+    x = seq_len(k), y = seq_len(k), z = t(unclass(share)[k:1L, , drop = FALSE]),
+    zlim = c(0, 1), col = shades, axes = FALSE, xlab = "", ylab = "", main = title
   ), ...)
   cex <- graphics::par("cex")
   graphics::mtext(side$names, 1, at = seq_len(k), line = 0.4, las = if (below) 2 else 1, cex = cex)
@@ -142,7 +148,8 @@ plot_confusion <- function(confusion, title, ..., xlab = "fitted class", ylab = 
   graphics::mtext(xlab, 1, line = if (below) side$lines else 2.4, cex = cex)
   graphics::mtext(ylab, 2, line = side$lines, las = 0, cex = cex)
   counts <- confusion[k:1L, , drop = FALSE]
-  graphics::text(col(counts), row(counts), counts, col = ifelse(share[k:1L, , drop = FALSE] > 0.5, "white", "black"))
+  graphics::text(col(counts), row(counts), counts,
+                 col = ifelse(share[k:1L, , drop = FALSE] > 0.5, "white", "black"))
   graphics::box()
   invisible(confusion)
 }

@@ -86,7 +86,10 @@ maximise <- function(problem, start, control) {
 }
 
 search_control <- function(control) {
-  c(if (control$optimizer == "lbfgs") 0 else 1, control$max_iter, control$tol, control$kernel$type == "laplace")
+  c(
+    if (control$optimizer == "lbfgs") 0 else 1, control$max_iter, control$tol,
+    control$kernel$type == "laplace"
+  )
 }
 
 # Kernels here depend on equal columns through the sum of their w^2 only: any split is as good,

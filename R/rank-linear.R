@@ -89,8 +89,9 @@ fisher_normal <- function(x, side, ridge) {
 
 solve_ridged <- function(A, b) {
   tryCatch(solve(A, b), error = function(e) {
-    abort("singular", "The within-class scatter of the columns is singular in spite of `ridge`: give a larger one, ",
-          "or leave out columns that are constant within each class (they tell the classes apart exactly).")
+    abort("singular", "The within-class scatter of the columns is singular in spite of `ridge`: ",
+          "give a larger one, or leave out columns that are constant within each class ",
+          "(they tell the classes apart exactly).")
   })
 }
 
@@ -168,7 +169,8 @@ rank_r2w2 <- function(x, y, control) {
   cost <- control$cost
   if (is.null(cost)) cost <- 1 / mean_length(x, control$kernel, start, control$threads)^2
   bound <- radius_margin(x, control$kernel, rank_sides(y), cost, control$threads)
-  run <- .Call(ffi_maximise_function, function(w) -bound(w), environment(), start, search_control(control))
+  run <- .Call(ffi_maximise_function, function(w) -bound(w), environment(), start,
+               search_control(control))
   w <- share_duplicates(run$weights, x)
   method_result(
     w, tie = run$gradient, weights = w, value = -run$value,
@@ -243,7 +245,8 @@ rank_fusion <- function(x, y, control) {
   ))
   w <- share_duplicates(sqrt(unname(fit$weights)), x)
   by_step <- sqrt(unname(as.matrix(fit$path[-1L])))
-  moves <- c(0, sqrt(rowSums((by_step[-1L, , drop = FALSE] - by_step[-nrow(by_step), , drop = FALSE])^2)))
+  change <- by_step[-1L, , drop = FALSE] - by_step[-nrow(by_step), , drop = FALSE]
+  moves <- c(0, sqrt(rowSums(change^2)))
   gone <- apply(by_step > 0, 2L, function(there) if (all(there)) Inf else which(!there)[1L])
   method_result(
     w, tie = gone, weights = w, value = sum(w > 0), path = search_path(rowSums(by_step > 0), moves),
@@ -253,5 +256,8 @@ rank_fusion <- function(x, y, control) {
 
 # The ranking warns by itself, in its own words.
 without_convergence_warning <- function(expr) {
-  withCallingHandlers(expr, kernelect_warning_convergence = function(w) tryInvokeRestart("muffleWarning"))
+  withCallingHandlers(
+    expr,
+    kernelect_warning_convergence = function(w) tryInvokeRestart("muffleWarning")
+  )
 }

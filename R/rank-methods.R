@@ -24,8 +24,8 @@ rank_headline <- function(x) {
 value_name <- function(method) {
   switch(method,
     sas = , forward = "alignment", scss = "separability", sfs = "Frobenius product",
-    kfds = "Fisher ratio", bahsic = "HSIC", r2w2 = "radius-margin bound", arom = , rfe = "squared norm",
-    fusion = "columns left", "value"
+    kfds = "Fisher ratio", bahsic = "HSIC", r2w2 = "radius-margin bound",
+    arom = , rfe = "squared norm", fusion = "columns left", "value"
   )
 }
 
@@ -80,7 +80,8 @@ print.summary.kernel_rank <- function(x, ...) {
 
 validate_rank <- function(object, arg = "object") {
   check_seal(object, arg)
-  must_hold(valid_input(object$input) && is.integer(object$ranking) && setequal(object$ranking, seq_len(object$input$width)), arg)
+  must_hold(valid_input(object$input) && is.integer(object$ranking) &&
+    setequal(object$ranking, seq_len(object$input$width)), arg)
 }
 
 #' The best columns of new data
@@ -126,14 +127,14 @@ nobs.kernel_rank <- function(object, ...) {
 #' Plot a ranking
 #'
 #' Use it to see how far the best columns stand out (`"score"`), whether the search had settled
-#' (`"path"`), or how sure the ranking is (`"frequency"`, after `resample`). Margins fit the names of
-#' the columns and are put back afterwards: what is added to the plot then lands elsewhere.
+#' (`"path"`), or how sure the ranking is (`"frequency"`, after `resample`). Margins fit the names
+#' of the columns and are put back afterwards: what is added to the plot then lands elsewhere.
 #' @param x a ranking made by [kernel_rank()].
 #' @param type what to show. NULL: frequencies if there are any, else scores.
 #' @param n at most this many columns, best first.
 #' @param ... graphical parameters that replace the defaults.
-#' @returns The data plotted, invisibly: a data frame `name`, `column` and `score` or `frequency`, or the
-#'   path.
+#' @returns The data plotted, invisibly: a data frame `name`, `column` and `score` or `frequency`,
+#'   or the path.
 #' @examples
 #' fit <- kernel_rank(iris[, 1:4], iris$Species)
 #' plot(fit)
@@ -172,12 +173,17 @@ plot_rank_dots <- function(x, type, n, ...) {
   draw(graphics::plot, list(
     x = shown, y = place, type = "n", yaxt = "n", ylab = "",
     xlim = c(0, if (type == "frequency" || top == 0) 1 else top),
-    xlab = if (type == "score") score_label(x$method) else paste("share of resamples in the best", x$n),
+    xlab = if (type == "score") {
+      score_label(x$method)
+    } else {
+      paste("share of resamples in the best", x$n)
+    },
     main = rank_title(x, type, data)
   ), ...)
   # text in the margin: an axis would leave out every other name
   fits <- graphics::par("pin")[2L] / (graphics::par("csi") * length(place))
-  graphics::mtext(side$names, 2, at = place, line = 0.4, cex = graphics::par("cex") * min(0.9, fits))
+  graphics::mtext(side$names, 2, at = place, line = 0.4,
+                  cex = graphics::par("cex") * min(0.9, fits))
   graphics::segments(0, place, shown, place, col = "grey75")
   graphics::points(shown, place, pch = 19, col = palette_classes[1L])
   invisible(data)
@@ -200,7 +206,9 @@ rank_title <- function(x, type, data) {
   zero <- sum(x$score == 0)
   best <- paste(shorten(utils::head(data$name, 2L), 24L), collapse = " and ")
   paste0(best, if (nrow(data) > 1L) " matter most" else " matters most",
-         if (zero) paste0(", ", zero, " of ", length(x$score), if (zero > 1L) " do not" else " does not"))
+         if (zero) {
+           paste0(", ", zero, " of ", length(x$score), if (zero > 1L) " do not" else " does not")
+         })
 }
 
 plot_rank_path <- function(x, ...) {
@@ -209,8 +217,9 @@ plot_rank_path <- function(x, ...) {
   last <- path$value[nrow(path)]
   name <- value_name(x$method)
   title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L),
-                  if (last >= path$value[1L]) " rose to " else " fell to ", format(last, digits = 3),
-                  " in ", max(path$iteration), " steps", if (!x$converged) ", not settled")
+                  if (last >= path$value[1L]) " rose to " else " fell to ",
+                  format(last, digits = 3), " in ", max(path$iteration), " steps",
+                  if (!x$converged) ", not settled")
   draw(graphics::plot, list(
     x = path$iteration, y = path$value, type = "o", pch = 19, cex = 0.6, col = palette_classes[1L],
     xlab = if (x$method %in% c("forward", "bahsic", "rfe")) "step" else "iteration",

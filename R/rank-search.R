@@ -100,8 +100,8 @@ rank_bahsic <- function(x, y, control) {
 # HSIC of the kernel on the columns left but one, for each of them.
 hsic_without <- function(problem, left, control) {
   chosen <- replace(numeric(ncol(problem$x)), left, 1)
-  value <- .Call(ffi_subset_reduce, problem$x, problem$label, problem$target, problem$kernel, chosen,
-                 control$threads)
+  value <- .Call(ffi_subset_reduce, problem$x, problem$label, problem$target, problem$kernel,
+                 chosen, control$threads)
   value[left]
 }
 

@@ -6,19 +6,42 @@
 #' factor per column so that the kernel aligns best with the classes.
 #'
 #' @details
-#' | method | what it does | kernels | classes |
-#' |---|---|---|---|
-#' | `"sas"` | maximises the kernel's alignment with the classes over scale factors | linear, RBF, Laplace, polynomial | any |
-#' | `"scss"` | the same for class separability, tr S_b / (tr S_w + eps), eps a tenth of tr S_w at the start | the same | any |
-#' | `"sfs"` | the same for the Frobenius product with the target | RBF, Laplace | any |
-#' | `"kfds"` | multiplies scale factors by the Fisher discriminant's normal vector until they settle | linear | one against rest |
-#' | `"fisher"` | Fisher score of each column by itself (two classes: eq 1; more: between over within scatter) | none | any |
-#' | `"rfe"` | leaves out the column with the smallest squared weight of a linear SVM, again and again | linear | one against rest |
-#' | `"arom"` | multiplies scale factors by the linear SVM's normal vector until they settle | linear | one against rest |
-#' | `"r2w2"` | minimises the radius-margin bound of an SVM over scale factors | linear, RBF, Laplace, polynomial | one against rest |
-#' | `"bahsic"` | leaves out the column whose removal costs least HSIC, again and again | any | any |
-#' | `"forward"` | the pair of columns whose product kernel aligns best, then one column at a time | any but user functions | any |
-#' | `"fusion"` | weights of [kernel_fusion()] with one rank-one kernel per column | linear | one against rest |
+#' \tabular{llll}{
+#'   method \tab what it does \tab kernels \tab classes \cr
+#'   \code{"sas"} \tab
+#'     maximises the kernel's alignment with the classes over scale factors
+#'     \tab linear, RBF, Laplace, polynomial \tab any \cr
+#'   \code{"scss"} \tab
+#'     the same for class separability, tr S_b / (tr S_w + eps), eps a tenth of tr S_w at the start
+#'     \tab the same \tab any \cr
+#'   \code{"sfs"} \tab
+#'     the same for the Frobenius product with the target
+#'     \tab RBF, Laplace \tab any \cr
+#'   \code{"kfds"} \tab
+#'     multiplies scale factors by the Fisher discriminant's normal vector until they settle
+#'     \tab linear \tab one against rest \cr
+#'   \code{"fisher"} \tab
+#'     Fisher score of each column by itself (two classes: eq 1; more: between over within scatter)
+#'     \tab none \tab any \cr
+#'   \code{"rfe"} \tab
+#'     leaves out the column with the smallest squared weight of a linear SVM, again and again
+#'     \tab linear \tab one against rest \cr
+#'   \code{"arom"} \tab
+#'     multiplies scale factors by the linear SVM's normal vector until they settle
+#'     \tab linear \tab one against rest \cr
+#'   \code{"r2w2"} \tab
+#'     minimises the radius-margin bound of an SVM over scale factors
+#'     \tab linear, RBF, Laplace, polynomial \tab one against rest \cr
+#'   \code{"bahsic"} \tab
+#'     leaves out the column whose removal costs least HSIC, again and again
+#'     \tab any \tab any \cr
+#'   \code{"forward"} \tab
+#'     the pair of columns whose product kernel aligns best, then one column at a time
+#'     \tab any but user functions \tab any \cr
+#'   \code{"fusion"} \tab
+#'     weights of \code{\link[=kernel_fusion]{kernel_fusion()}} with one rank-one kernel per column
+#'     \tab linear \tab one against rest \cr
+#' }
 #'
 #' With one against rest, weights of the classes are combined by their summed squares. Scale
 #' factors of exactly duplicated columns are shared equally, which leaves the kernel as it is.
@@ -44,8 +67,8 @@
 #' @param restarts for `"sas"`, `"scss"`, `"sfs"`: number of further, perturbed starts (R's random
 #'   numbers); the best value wins.
 #' @param ridge for `"kfds"`: added to the diagonal of N, in units of its mean. NULL means 0.01.
-#' @param update for `"kfds"`: `"corrected"`, or `"printed"` for the algorithm as in the paper, which
-#'   does not settle.
+#' @param update for `"kfds"`: `"corrected"`, or `"printed"` for the algorithm as in the paper,
+#'   which does not settle.
 #' @param cost soft-margin constant C of the SVM in `"rfe"`, `"arom"`, `"r2w2"` and `"fusion"`. NULL
 #'   means 1/R^2, R the mean length of the rows in the kernel space (1 for `"fusion"`).
 #' @param target `"balanced"` or `"plain"`, see [kernel_alignment()].
@@ -62,15 +85,16 @@
 #' @param verbose draw a progress bar over restarts, resamples and eliminations.
 #' @param ... nothing else is accepted.
 #' @returns An object of class `"kernel_rank"`, a list with
-#'   * `score`: per column, named, larger is better: the scale factor w, the Fisher score, or D + 1 -
-#'     rank for `"rfe"`, `"bahsic"` and `"forward"`.
+#'   * `score`: per column, named, larger is better: the scale factor w, the Fisher score, or
+#'     D + 1 - rank for `"rfe"`, `"bahsic"` and `"forward"`.
 #'   * `ranking`: column numbers, best first. Columns at zero rank among themselves by the
-#'     criterion's gradient (`"sas"`, `"scss"`, `"sfs"`, `"r2w2"`) or last vanished first, then by number.
+#'     criterion's gradient (`"sas"`, `"scss"`, `"sfs"`, `"r2w2"`) or last vanished first, then by
+#'     number.
 #'   * `weights`: scale factors w, and `kernel`: the kernel with those weights, ready for
 #'     [kernel_lm()] and friends on data scaled alike (NULL for methods without scale factors).
 #'   * `value`: the criterion reached (for `"r2w2"` the bound, NA for `"fisher"` and `"rfe"`).
-#'   * `path`: data frame `iteration`, `value`, `step` (length of the move of w; for `"rfe"`, `"bahsic"`
-#'     and `"forward"` the column taken).
+#'   * `path`: data frame `iteration`, `value`, `step` (length of the move of w; for `"rfe"`,
+#'     `"bahsic"` and `"forward"` the column taken).
 #'   * `converged`: whether the stopping rule held before `max_iter`.
 #'   * `frequency`: share of resamples that had the column among the best `n`; NULL without.
 #'   * `method`, `n` (as given), `nobs`, `classes`, `scaling`, `input`.
@@ -91,8 +115,8 @@
 #' @export
 kernel_rank <- function(x, ...) UseMethod("kernel_rank")
 
-rank_methods <- c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic", "forward",
-                  "fusion")
+rank_methods <- c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic",
+                  "forward", "fusion")
 
 #' @rdname kernel_rank
 #' @export
@@ -173,8 +197,8 @@ rank_columns <- function(data, control, resample, n) {
   varies <- .Call(ffi_column_sd, x, colMeans(x)) > 0
   check_varying(varies, colnames(x))
   if (resample > 0 && n >= ncol(x)) {
-    inform("`n` = ", format(n, scientific = FALSE), " is not below the number of columns, ", ncol(x),
-           ": every column is among the best in every resample. Give a smaller `n`.")
+    inform("`n` = ", format(n, scientific = FALSE), " is not below the number of columns, ",
+           ncol(x), ": every column is among the best in every resample. Give a smaller `n`.")
   }
   rows <- draw_subsamples(data$y, resample)
   control$starts <- draw_starts(ncol(x), control$restarts)
@@ -233,7 +257,8 @@ warn_rank <- function(control, path) {
   change <- if (nrow(path) > 1L) format(relative_change(path$value), digits = 2)
   printed <- control$method == "kfds" && control$update == "printed"
   warn("convergence", "Method \"", control$method, "\" did not converge in ", control$max_iter,
-       " iterations", if (!is.null(change)) paste0(" (last relative change of the value: ", change, ")"),
+       " iterations",
+       if (!is.null(change)) paste0(" (last relative change of the value: ", change, ")"),
        ". Raise `max_iter`, or `tol`, if the best columns still change.",
        if (printed) " The update as printed never settles: use `update = \"corrected\"`.")
 }

@@ -6,7 +6,9 @@
 of_training_rows <- c("fitted.values", "residuals", "scores", "observed")
 
 seal <- function(model) {
-  attr(model, "seal") <- c(fingerprint(model, names(model)), fingerprint(list(class = own_class(model)), "class"))
+  attr(model, "seal") <- c(
+    fingerprint(model, names(model)), fingerprint(list(class = own_class(model)), "class")
+  )
   model
 }
 
@@ -14,7 +16,8 @@ check_seal <- function(model, arg = "object") {
   given <- if (is.list(model)) attr(model, "seal", exact = TRUE)
   fields <- setdiff(names(given), setdiff(of_training_rows, names(model)))
   now <- function() fingerprint(c(unclass(model), list(class = own_class(model))), fields)
-  good <- is.double(given) && length(fields) > 1L && all(abs(now() - given[fields]) <= 1e-9 + 1e-12 * abs(given[fields]))
+  good <- is.double(given) && length(fields) > 1L &&
+    all(abs(now() - given[fields]) <= 1e-9 + 1e-12 * abs(given[fields]))
   if (!isTRUE(good)) fail_damaged(arg)
   model
 }
@@ -48,10 +51,14 @@ is_index <- function(v, n) is.numeric(v) && all(v >= 1 & v <= n)
 is_levels <- function(v) is.character(v) && length(v) >= 2L && !anyNA(v) && !anyDuplicated(v)
 
 valid_scaling <- function(scaling, width) {
-  is.null(scaling) || (is.list(scaling) && is_numbers(scaling$center, width) && is_numbers(scaling$scale, width) && all(scaling$scale != 0))
+  is.null(scaling) ||
+    (is.list(scaling) && is_numbers(scaling$center, width) && is_numbers(scaling$scale, width) &&
+      all(scaling$scale != 0))
 }
 
-valid_names <- function(names, length) is.null(names) || (is.character(names) && length(names) == length)
+valid_names <- function(names, length) {
+  is.null(names) || (is.character(names) && length(names) == length)
+}
 
 # What a model says of its columns. Terms must be a formula: an environment in their place would
 # be given an attribute where it stands, in the user's session.
@@ -71,6 +78,8 @@ valid_rows <- function(model, count) {
 # check_kernel() knows the values of weights, not the width of the data.
 valid_width <- function(kernel, width) length(kernel$weights) %in% c(0L, width)
 
-is_list_of_levels <- function(levels) is.list(levels) && all(vapply(levels, is_null_or, NA, is.character))
+is_list_of_levels <- function(levels) {
+  is.list(levels) && all(vapply(levels, is_null_or, NA, is.character))
+}
 
 is_null_or <- function(x, is) is.null(x) || is(x)

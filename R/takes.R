@@ -17,8 +17,8 @@
 #' highest fit. Directions enter an ensemble one by one, each time the one whose vote leaves the
 #' ensemble with the lowest training error e (a tie with the true class is half an error; equal
 #' errors go to the lowest direction), and get gamma = max(0, log((1 - e) / e)), e kept within
-#' \[1 / (2 n), 1 / 2\]. A direction whose ensemble errs on half of the rows or more has no weight; with
-#' many classes that may be all of them, and `"relief"`, which does without votes, the way out.
+#' \[1 / (2 n), 1 / 2\]. A direction whose ensemble errs on half of the rows or more has no weight;
+#' with many classes that may be all of them, and `"relief"`, which does without votes, the way out.
 #' `variant = "printed"` is the algorithm as the paper prints it: directions may be picked again
 #' (their gammas add up), ties count as errors, and rows are reweighted by whether the ensemble is
 #' right, which makes its own error exactly 1/2: from the second round on hardly any direction
@@ -101,11 +101,15 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   size <- check_takes_size(size)
   check_threshold(threshold)
   if (is.null(tol)) tol <- if (method == "kpca") 0 else 0.01
-  control <- model_control(if (is.character(basis)) engine_method(method) else basis, basis_size, tol,
-    center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads, verbose = verbose
+  control <- model_control(if (is.character(basis)) engine_method(method) else basis,
+    basis_size, tol,
+    center = center, neighbours = neighbours, threshold = threshold, first = first,
+    threads = threads, verbose = verbose
   )
   control$limit_name <- "basis_size"
-  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel), respond = check_classes)
+  parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
+    respond = check_classes
+  )
   stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
   chosen <- weigh_directions(stage$z, stage$y, select, variant, control)
   fit <- new_takes(stage, chosen, method, select, variant)
@@ -153,7 +157,8 @@ stage_one <- function(parts, method, threshold) {
   rotation <- if (method == "kpca") principal_directions(z)
   list(
     basis = parts$basis, z = if (is.null(rotation)) z else rotate(z, rotation), y = parts$y,
-    rotation = rotation, cost = last_cost(parts$basis), bound = theorem_bound(parts$basis, threshold)
+    rotation = rotation, cost = last_cost(parts$basis),
+    bound = theorem_bound(parts$basis, threshold)
   )
 }
 
@@ -195,7 +200,9 @@ principal_directions <- function(z) {
   centred <- z - rep(center, each = nrow(z))
   parts <- eigen(crossprod(centred), symmetric = TRUE)
   good <- parts$values > nrow(z) * .Machine$double.eps * max(parts$values, 0)
-  if (!any(good)) abort("data", "All rows are identical in the kernel space: there is no direction to choose.")
+  if (!any(good)) {
+    abort("data", "All rows are identical in the kernel space: there is no direction to choose.")
+  }
   vectors <- parts$vectors[, good, drop = FALSE]
   scores <- centred %*% vectors
   signs <- apply(scores, 2L, function(s) if (s[which.max(abs(s))] < 0) -1 else 1)
@@ -236,7 +243,9 @@ relief <- function(z, y, control) {
   margin <- numeric(ncol(z))
   if (length(rows)) {
     at <- z[rows, , drop = FALSE]
-    margin <- colMeans(abs(at - z[near[n + rows], , drop = FALSE]) - abs(at - z[near[rows], , drop = FALSE]))
+    margin <- colMeans(
+      abs(at - z[near[n + rows], , drop = FALSE]) - abs(at - z[near[rows], , drop = FALSE])
+    )
   }
   run <- ensemble_path(z, y, 2L, order(-margin), control)
   gamma <- pmax(margin, 0)
@@ -246,7 +255,9 @@ relief <- function(z, y, control) {
 
 # A direction picked more than once (printed variant) has the sum of its gammas.
 selection_path <- function(run, gamma, d) {
-  path <- data.frame(size = seq_along(gamma), direction = run$order, gamma = gamma, error = run$error)
+  path <- data.frame(
+    size = seq_along(gamma), direction = run$order, gamma = gamma, error = run$error
+  )
   sums <- rowsum(gamma, run$order)
   weights <- numeric(d)
   weights[as.integer(rownames(sums))] <- pmax(sums, 0)
@@ -259,16 +270,20 @@ selection_path <- function(run, gamma, d) {
 new_takes <- function(stage, chosen, method, select, variant) {
   if (!length(chosen$directions)) {
     many <- select == "kffs" && nlevels(stage$y) > 2L
-    warn("no_direction", "No direction of the basis tells the classes apart: predictions will be the largest class. ",
-         "Try another kernel or width.",
-         if (many) paste0(" With ", nlevels(stage$y), " classes a vote easily errs on half of the rows, and then has weight 0: ",
-                          "`select = \"relief\"` judges directions without votes."))
+    warn("no_direction", "No direction of the basis tells the classes apart: ",
+         "predictions will be the largest class. Try another kernel or width.",
+         if (many) {
+           paste0(" With ", nlevels(stage$y), " classes a vote easily errs on half of the rows, ",
+                  "and then has weight 0: `select = \"relief\"` judges directions without votes.")
+         })
   }
   structure(class = "kernel_takes", list(
-    weights = chosen$weights, basis = stage$basis, path = chosen$path, directions = chosen$directions,
+    weights = chosen$weights, basis = stage$basis, path = chosen$path,
+    directions = chosen$directions,
     scores = weighted_columns(stage$z, chosen$directions, chosen$weights),
     y = stage$y, size = length(chosen$directions), cost = stage$cost, bound = stage$bound,
-    rotation = stage$rotation, method = method, select = select, variant = variant, n = nrow(stage$z)
+    rotation = stage$rotation, method = method, select = select, variant = variant,
+    n = nrow(stage$z)
   ))
 }
 
@@ -288,7 +303,8 @@ settle_size <- function(fit, size, control) {
     return(keep_directions(fit, which.min(error)))
   }
   if (size > fit$size && is.finite(size)) {
-    inform("`size` = ", format(size), " is more than the ", fit$size, " directions of positive weight: ", fit$size, " are used.")
+    inform("`size` = ", format(size), " is more than the ", fit$size,
+           " directions of positive weight: ", fit$size, " are used.")
   }
   keep_directions(fit, size)
 }
@@ -320,7 +336,8 @@ validate_takes <- function(fit, arg = "object") {
   must_hold(arg = arg,
     (is.null(turn) || (is_matrix_of(turn$vectors, L, D) && is_numbers(turn$center, L))) &&
     is_numbers(fit$weights, D) && all(fit$weights >= 0) &&
-    is.integer(fit$directions) && setequal(fit$directions, which(fit$weights > 0)) && !anyDuplicated(fit$directions) &&
+    is.integer(fit$directions) && setequal(fit$directions, which(fit$weights > 0)) &&
+    !anyDuplicated(fit$directions) &&
     is.factor(fit$y) && length(fit$y) > 0L && nlevels(fit$y) > 0L && !anyNA(fit$y) &&
     is_matrix_of(fit$scores, length(fit$y), length(fit$directions)) && is.data.frame(fit$path))
   fit
@@ -330,8 +347,8 @@ validate_takes <- function(fit, arg = "object") {
 
 #' Predict by directions that discriminate
 #'
-#' Use it to classify rows that the model has not seen, or to take the weighted directions as columns
-#' for another method (`"scores"`).
+#' Use it to classify rows that the model has not seen, or to take the weighted directions as
+#' columns for another method (`"scores"`).
 #'
 #' @param object a [kernel_takes()] model.
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
@@ -352,7 +369,10 @@ predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
                                  threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   type <- check_choice(type, "type", c("class", "scores"))
-  if (missing(newdata)) abort("argument", "`newdata` is missing: a training row would be its own nearest neighbour.")
+  if (missing(newdata)) {
+    abort("argument", "`newdata` is missing: ",
+          "a training row would be its own nearest neighbour.")
+  }
   threads <- check_threads(threads)
   validate_takes(object)
   new <- takes_scores(object, newdata, threads)
@@ -364,7 +384,11 @@ predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
 takes_scores <- function(fit, newdata, threads) {
   kept <- fit$directions
   basis <- if (is.null(fit$rotation)) head(fit$basis, max(kept, 1L)) else fit$basis
-  new <- if (is.null(basis$kernel)) new_cross_gram(basis, newdata) else new_kernel_values(basis, newdata, threads)
+  new <- if (is.null(basis$kernel)) {
+    new_cross_gram(basis, newdata)
+  } else {
+    new_kernel_values(basis, newdata, threads)
+  }
   z <- orthonormal(basis, new$k)
   if (!is.null(fit$rotation)) z <- rotate(z, fit$rotation)
   list(scores = weighted_columns(z, kept, fit$weights), complete = new$complete, rows = new$rows)
@@ -385,7 +409,9 @@ nearest_class <- function(fit, scores, threads) {
     largest <- which.max(tabulate(fit$y, nlevels(fit$y)))
     return(factor(rep(levels(fit$y)[largest], nrow(scores)), levels(fit$y)))
   }
-  fit$y[.Call(ffi_nearest, unname(scores), unname(fit$scores), unname(colMeans(fit$scores)), threads)]
+  nearest <- .Call(ffi_nearest, unname(scores), unname(fit$scores), unname(colMeans(fit$scores)),
+                   threads)
+  fit$y[nearest]
 }
 
 # ---- methods -----------------------------------------------------------------------
@@ -419,13 +445,17 @@ NULL
 print.kernel_takes <- function(x, ...) {
   validate_takes(x, "x")
   d <- length(x$weights)
-  cat("<kernel_takes> ", x$size, " of ", d, " directions kept, ", x$n, " rows, ", nlevels(x$y), " classes\n", sep = "")
+  cat("<kernel_takes> ", x$size, " of ", d, " directions kept, ", x$n, " rows, ",
+      nlevels(x$y), " classes\n", sep = "")
   cat("kernel:     ", kernel_words(x$basis), "\n", sep = "")
-  cat("basis:      ", x$method, ", ", length(x$basis$index), " rows, E(M) = ", format(x$cost, digits = 4), "\n", sep = "")
-  cat("weights by: ", x$select, if (x$select == "kffs" && x$variant == "printed") ", as printed", "\n", sep = "")
+  cat("basis:      ", x$method, ", ", length(x$basis$index), " rows, E(M) = ",
+      format(x$cost, digits = 4), "\n", sep = "")
+  cat("weights by: ", x$select,
+      if (x$select == "kffs" && x$variant == "printed") ", as printed", "\n", sep = "")
   if (x$size) {
     shown <- head(x$directions, 6L)
-    cat("best:       ", paste0(shown, " (", format(x$weights[shown], digits = 3, trim = TRUE), ")", collapse = ", "),
+    weights <- format(x$weights[shown], digits = 3, trim = TRUE)
+    cat("best:       ", paste0(shown, " (", weights, ")", collapse = ", "),
         if (x$size > 6L) ", ...", "\n", sep = "")
   }
   cat("error:      ", takes_error_words(x), "\n", sep = "")
@@ -437,7 +467,9 @@ takes_error_words <- function(fit) {
   loo <- fit$path$loo[at]
   paste0(
     sprintf("%.3g %% of the training rows by vote", 100 * fit$path$error[at]),
-    if (length(loo) && !is.na(loo)) sprintf(", %.3g %% by nearest neighbour leaving one out", 100 * loo)
+    if (length(loo) && !is.na(loo)) {
+      sprintf(", %.3g %% by nearest neighbour leaving one out", 100 * loo)
+    }
   )
 }
 
@@ -446,7 +478,10 @@ takes_finding <- function(fit) {
   of <- paste(length(fit$weights), "directions")
   kept <- match(fit$directions, fit$path$direction)
   loo <- fit$path$loo[kept]
-  if (length(loo)) return(sprintf("%d of %s kept: 1-NN errs on %.3g %% (leave one out)", fit$size, of, 100 * loo[fit$size]))
+  if (length(loo)) {
+    return(sprintf("%d of %s kept: 1-NN errs on %.3g %% (leave one out)", fit$size, of,
+                   100 * loo[fit$size]))
+  }
   best <- which.min(fit$path$error)
   sprintf("The vote errs least, on %.3g %%, with %d of %s", 100 * fit$path$error[best], best, of)
 }
@@ -466,9 +501,13 @@ summary.kernel_takes <- function(object, ...) {
 #' @export
 print.summary.kernel_takes <- function(x, ...) {
   print(x$model)
-  cat("reconstruction cost E(M) = ", format(x$cost, digits = 4), " with ", x$dim, " directions; ", sep = "")
-  if (is.na(x$bound)) cat("Theorem 1 does not apply (basis stopped by ", x$model$basis$stop, ")\n", sep = "")
-  else cat("Theorem 1's bound: ", format(x$bound, digits = 4), "\n", sep = "")
+  cat("reconstruction cost E(M) = ", format(x$cost, digits = 4), " with ", x$dim,
+      " directions; ", sep = "")
+  if (is.na(x$bound)) {
+    cat("Theorem 1 does not apply (basis stopped by ", x$model$basis$stop, ")\n", sep = "")
+  } else {
+    cat("Theorem 1's bound: ", format(x$bound, digits = 4), "\n", sep = "")
+  }
   print(x$path, row.names = FALSE, digits = 4)
   invisible(x)
 }
@@ -504,7 +543,8 @@ plot_takes_weights <- function(x, ...) {
   local_par(mar = wider(4L, 4.1))
   draw(graphics::plot, list(
     x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
-    col = ifelse(kept, palette_classes[6L], "grey80"), ylim = c(min(path$gamma, 0), 1.12 * top), # room for the legend
+    col = ifelse(kept, palette_classes[6L], "grey80"),
+    ylim = c(min(path$gamma, 0), 1.12 * top), # room for the legend
     xlab = "directions, in order of selection", ylab = expression("weight " * gamma),
     main = takes_finding(x)
   ), ...)
@@ -512,19 +552,22 @@ plot_takes_weights <- function(x, ...) {
   right <- max(curves, 0.01, na.rm = TRUE)
   for (i in seq_len(ncol(curves))) {
     seen <- !is.na(curves[, i])
-    graphics::lines(path$size[seen], curves[seen, i] / right * top, type = "o", pch = 15 + i, cex = 0.5,
-                    col = palette_classes[c(2L, 8L)[i]])
+    graphics::lines(path$size[seen], curves[seen, i] / right * top, type = "o", pch = 15 + i,
+                    cex = 0.5, col = palette_classes[c(2L, 8L)[i]])
   }
   at <- pretty(c(0, right), 5L)
   graphics::axis(4, at = at / right * top, labels = 100 * at)
   graphics::mtext("error in %", 4, line = 2.4, las = 0, cex = graphics::par("cex"))
   graphics::legend("top", c("vote, training rows", "1-NN, leave one out")[seq_len(ncol(curves))],
-                   col = palette_classes[c(2L, 8L)], pch = 16:17, lty = 1, bty = "n", cex = 0.9, horiz = TRUE)
+                   col = palette_classes[c(2L, 8L)], pch = 16:17, lty = 1, bty = "n", cex = 0.9,
+                   horiz = TRUE)
   invisible(path)
 }
 
 plot_takes_scores <- function(x, ...) {
-  if (!x$size) abort("argument", "`x` has no direction of positive weight: there are no scores to plot.")
+  if (!x$size) {
+    abort("argument", "`x` has no direction of positive weight: there are no scores to plot.")
+  }
   one <- x$size == 1L
   points <- data.frame(x$scores[, seq_len(min(x$size, 2L)), drop = FALSE], y = x$y)
   colours <- class_colours(nlevels(x$y))
@@ -537,10 +580,13 @@ plot_takes_scores <- function(x, ...) {
   local_par(las = upright(height))
   draw(graphics::plot, list(
     x = points[[1L]], y = height,
-    col = colours[as.integer(x$y)], pch = symbols[as.integer(x$y)], cex = 0.8, xlim = limits_for(points[[1L]], nlevels(x$y)),
-    xlab = paste("direction", x$directions[1L]), ylab = if (one) "" else paste("direction", x$directions[2L]),
+    col = colours[as.integer(x$y)], pch = symbols[as.integer(x$y)], cex = 0.8,
+    xlim = limits_for(points[[1L]], nlevels(x$y)),
+    xlab = paste("direction", x$directions[1L]),
+    ylab = if (one) "" else paste("direction", x$directions[2L]),
     yaxt = if (one) "n" else "s",
-    main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)", if (one) "direction" else "two directions", 100 * error)
+    main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)",
+                   if (one) "direction" else "two directions", 100 * error)
   ), ...)
   add_legend(points[[1L]], height, shorten(levels(x$y), 20L), col = colours, pch = symbols)
   invisible(points)

@@ -28,8 +28,8 @@
 #'   1/4, 1/2, 1, 2, 4; sizes from 5 to 200, at most half of the rows.
 #' @param folds number of folds, from 2 to the number of rows.
 #' @param seed a whole number.
-#' @param ... arguments for `fit`, such as `basis`, `ridge`, `tol` or `scale`; for `predict()` those of
-#'   the model's own `predict()`, such as `type`.
+#' @param ... arguments for `fit`, such as `basis`, `ridge`, `tol` or `scale`; for `predict()`
+#'   those of the model's own `predict()`, such as `type`.
 #' @returns A list of class `"kernel_tune"`:
 #' * `results`: data frame with a row per candidate: `kernel` (label), `size`, `error`, `se`;
 #' * `best`: the row of the best candidate;
@@ -64,7 +64,8 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
   grid <- check_grid(grid, data$n - ceiling(data$n / folds))
   fold <- preserve_seed(seed, function() assign_folds(response$classes, data$n, folds))
   fit <- sized_fit(fit, ...)
-  rows <- if (fit$own) data$x else take_rows(x, data$kept) # a user's function gets what the user gave
+  # a user's function gets what the user gave
+  rows <- if (fit$own) data$x else take_rows(x, data$kept)
   run <- function(i) {
     preserve_seed(seed + i, function() fold_errors(rows, data$y, fold == i, fit$path, grid, ...))
   }
@@ -72,11 +73,16 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
   results <- tabulate_errors(errors, tabulate(fold, folds), grid)
   best <- results[best_candidate(results), , drop = FALSE]
   model <- preserve_seed(seed, function() {
-    refit <- function(x, y, ...) suppress_omission(fit$whole(x, y, kernel = grid$kernel[[best$kernel]], size = best$size, ...))
+    refit <- function(x, y, ...) {
+      suppress_omission(
+        fit$whole(x, y, kernel = grid$kernel[[best$kernel]], size = best$size, ...)
+      )
+    }
     if (fit$own) refit(x, y, ..., na_action = na_action) else refit(rows, data$y, ...)
   })
   seal(structure(class = "kernel_tune", list(
-    results = results, best = best, model = model, kernels = grid$kernel, folds = folds, seed = seed,
+    results = results, best = best, model = model, kernels = grid$kernel, folds = folds,
+    seed = seed,
     measure = if (is.null(response$classes)) "mean squared error" else "error rate", n = data$n
   )))
 }
@@ -96,7 +102,8 @@ check_tune_dots <- function(...) {
   names <- ...names()
   taken <- intersect(names, c("kernel", "size"))
   if (length(taken)) {
-    abort("argument", backticked(taken), " belongs in `grid`: grid = list(kernel = list(...), size = c(...)).")
+    abort("argument", backticked(taken),
+          " belongs in `grid`: grid = list(kernel = list(...), size = c(...)).")
   }
   if (inherits(list(...)$basis, "kernel_basis")) {
     abort("argument", "`basis` must be the name of a method here: each fold chooses its own basis.")
@@ -112,15 +119,17 @@ suppress_omission <- function(expr) {
 
 check_grid <- function(grid, rows) {
   if (is.null(grid)) grid <- list()
-  if (!is.list(grid) || inherits(grid, "kernelect_kernel") || !all(names(grid) %in% c("kernel", "size")) ||
-      length(names(grid)) != length(grid)) {
+  if (!is.list(grid) || inherits(grid, "kernelect_kernel") ||
+      !all(names(grid) %in% c("kernel", "size")) || length(names(grid)) != length(grid)) {
     must_be("grid", "a list with elements `kernel` and `size`", grid)
   }
   list(kernel = check_grid_kernels(grid$kernel), size = check_grid_sizes(grid$size, rows))
 }
 
 check_grid_kernels <- function(kernels) {
-  if (is.null(kernels)) kernels <- lapply(c(1 / 4, 1 / 2, 1, 2, 4), function(f) scaled_sigma(rbf_kernel(), f))
+  if (is.null(kernels)) {
+    kernels <- lapply(c(1 / 4, 1 / 2, 1, 2, 4), function(f) scaled_sigma(rbf_kernel(), f))
+  }
   if (inherits(kernels, "kernelect_kernel") || !is.list(kernels)) kernels <- list(kernels)
   if (!length(kernels)) abort("argument", "`grid$kernel` must have at least one kernel.")
   labels <- names(kernels)
@@ -136,7 +145,8 @@ check_grid_sizes <- function(sizes, rows) {
     sizes <- c(5, 10, 20, 35, 50, 75, 100, 150, 200)
     return(c(sizes[sizes <= rows / 2], if (rows < 10) max(1, rows %/% 2)))
   }
-  good <- is.numeric(sizes) && length(sizes) > 0L && !anyNA(sizes) && all(sizes >= 1 & sizes == trunc(sizes))
+  good <- is.numeric(sizes) && length(sizes) > 0L && !anyNA(sizes) &&
+    all(sizes >= 1 & sizes == trunc(sizes))
   if (!good) must_be("grid$size", "a vector of whole numbers, at least 1", sizes)
   sort(unique(as.double(sizes)))
 }
@@ -144,7 +154,8 @@ check_grid_sizes <- function(sizes, rows) {
 # Fold numbers: dealt class by class, so that each fold has its share of every class.
 assign_folds <- function(classes, n, folds) {
   groups <- if (is.null(classes)) list(seq_len(n)) else split(seq_len(n), classes)
-  shuffled <- unlist(lapply(groups, function(rows) rows[sample.int(length(rows))]), use.names = FALSE)
+  shuffle <- function(rows) rows[sample.int(length(rows))]
+  shuffled <- unlist(lapply(groups, shuffle), use.names = FALSE)
   fold <- integer(n)
   fold[shuffled] <- rep_len(sample.int(folds), n)
   fold
@@ -179,7 +190,9 @@ sized_fit <- function(fit, ...) {
     return(list(path = nested, whole = whole, own = TRUE))
   }
   path <- function(train, newx, kernel, sizes, ...) {
-    lapply(sizes, function(size) predict_by(fit, newx, train$x, train$y, kernel = kernel, size = size, ...))
+    lapply(sizes, function(size) {
+      predict_by(fit, newx, train$x, train$y, kernel = kernel, size = size, ...)
+    })
   }
   list(path = path, whole = fit, own = FALSE)
 }
@@ -188,7 +201,8 @@ sized_fit <- function(fit, ...) {
 predict_by <- function(fit, newx, ...) {
   tryCatch(stats::predict(fit(...), newx), error = function(e) {
     if (inherits(e, "kernelect_error")) stop(e)
-    abort("argument", "`fit` must be a function that fits a model which `predict()` knows; it failed with: ", conditionMessage(e))
+    abort("argument", "`fit` must be a function that fits a model which `predict()` knows; ",
+          "it failed with: ", conditionMessage(e))
   })
 }
 
@@ -198,12 +212,14 @@ path_basis <- function(train, kernel, sizes, basis, tol, scale, ...) {
   fit_basis(train$x, train$y, basis, kernel, model_control(basis, most, tol, ...), scale, "fail")
 }
 
-lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 0, center = "none", neighbours = 1,
-                    threshold = identity, first = 1000, scale = TRUE, keep = NULL, ...,
+lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 0,
+                    center = "none", neighbours = 1, threshold = identity, first = 1000,
+                    scale = TRUE, keep = NULL, ...,
                     threads = getOption("kernelect.threads", 1L)) {
   if (...length()) refuse_dots(...names(), ...length(), kernel_lm.default)
   parts <- path_basis(train, kernel, sizes, basis, tol, scale,
-    center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads
+    center = center, neighbours = neighbours, threshold = threshold, first = first,
+    threads = threads
   )
   response <- training_response(parts$y)
   fit <- regress(parts$z, response, check_number(ridge, "ridge", min = 0), loo = FALSE)
@@ -211,7 +227,8 @@ lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 
   q <- t(backsolve(fit$r, t(z - rep(fit$center, each = nrow(z))), transpose = TRUE))
   lapply(pmin(sizes, ncol(z)), function(size) {
     first <- seq_len(size)
-    values <- q[, first, drop = FALSE] %*% fit$c[first, , drop = FALSE] + rep(fit$mean, each = nrow(q))
+    values <- q[, first, drop = FALSE] %*% fit$c[first, , drop = FALSE] +
+      rep(fit$mean, each = nrow(q))
     if (is.null(response$classes)) values else classes_of(values, levels(response$classes))
   })
 }
@@ -227,13 +244,15 @@ training_response <- function(y) {
   list(matrix = indicators(y), classes = y)
 }
 
-lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 1e-6, tol = 0, center = "none", neighbours = 1,
-                     threshold = identity, first = 1000, scale = TRUE, prior = NULL, keep = NULL, ...,
+lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 1e-6, tol = 0,
+                     center = "none", neighbours = 1, threshold = identity, first = 1000,
+                     scale = TRUE, prior = NULL, keep = NULL, ...,
                      threads = getOption("kernelect.threads", 1L)) {
   if (...length()) refuse_dots(...names(), ...length(), kernel_lda.default)
   ridge <- check_number(ridge, "ridge", min = 0)
   parts <- path_basis(train, kernel, sizes, basis, tol, scale,
-    center = center, neighbours = neighbours, threshold = threshold, first = first, threads = threads
+    center = center, neighbours = neighbours, threshold = threshold, first = first,
+    threads = threads
   )
   scatter <- class_scatter(parts$z, as.factor(parts$y))
   prior <- check_prior(prior, scatter)
@@ -268,8 +287,9 @@ best_candidate <- function(results) {
 validate_tune <- function(object, arg = "object") {
   check_seal(object, arg)
   must_hold(arg = arg, is.data.frame(object$results) && nrow(object$results) > 0L &&
-    all(c("kernel", "size", "error", "se") %in% names(object$results)) && is.data.frame(object$best) &&
-    nrow(object$best) == 1L && is.object(object$model) && is.list(object$model))
+    all(c("kernel", "size", "error", "se") %in% names(object$results)) &&
+    is.data.frame(object$best) && nrow(object$best) == 1L && is.object(object$model) &&
+    is.list(object$model))
   object
 }
 
@@ -284,9 +304,11 @@ predict.kernel_tune <- function(object, newdata, ...) {
 #' @export
 print.kernel_tune <- function(x, ...) {
   validate_tune(x, "x")
-  cat("<kernel_tune> ", nrow(x$results), " candidates, ", x$folds, " folds of ", x$n, " rows\n", sep = "")
+  cat("<kernel_tune> ", nrow(x$results), " candidates, ", x$folds, " folds of ", x$n,
+      " rows\n", sep = "")
   cat("best:    ", x$best$kernel, ", size ", x$best$size, "\n", sep = "")
-  cat(x$measure, ": ", format(x$best$error, digits = 4), " (standard error ", format(x$best$se, digits = 2), ")\n", sep = "")
+  cat(x$measure, ": ", format(x$best$error, digits = 4), " (standard error ",
+      format(x$best$se, digits = 2), ")\n", sep = "")
   invisible(x)
 }
 
@@ -294,7 +316,10 @@ print.kernel_tune <- function(x, ...) {
 summary.kernel_tune <- function(object, ...) {
   check_dots(...)
   validate_tune(object)
-  structure(list(tune = object, best = best_by_kernel(object$results)), class = "summary.kernel_tune")
+  structure(
+    list(tune = object, best = best_by_kernel(object$results)),
+    class = "summary.kernel_tune"
+  )
 }
 
 best_by_kernel <- function(results) {
@@ -320,8 +345,8 @@ nobs.kernel_tune <- function(object, ...) {
 
 #' Plot the results of tuning
 #'
-#' Cross-validated error with its standard error against basis size, a line per kernel. Use it to see
-#' whether the best candidate stands out, and whether the grid should be wider.
+#' Cross-validated error with its standard error against basis size, a line per kernel. Use it to
+#' see whether the best candidate stands out, and whether the grid should be wider.
 #' @param x a [kernel_tune()].
 #' @param ... graphical parameters for [plot()].
 #' @returns The plotted data, invisibly.
@@ -337,18 +362,22 @@ plot.kernel_tune <- function(x, ...) {
   spread <- diff(range(results$size)) / 150 # bars side by side, not on top of each other
   local_par(las = upright(results$error))
   draw(graphics::plot, list(
-    x = limits_for(results$size, length(labels)), y = range(results$error - results$se, results$error + results$se), type = "n",
+    x = limits_for(results$size, length(labels)),
+    y = range(results$error - results$se, results$error + results$se), type = "n",
     xlab = "basis size", ylab = paste("cross-validated", x$measure),
     main = sprintf("Least error %s at size %s", format(x$best$error, digits = 3), x$best$size)
   ), ...)
   for (i in seq_along(labels)) {
     part <- results[results$kernel == labels[i], ]
     at <- part$size + (i - (length(labels) + 1) / 2) * spread
-    graphics::segments(at, part$error - part$se, at, part$error + part$se, col = grDevices::adjustcolor(colours[i], 0.5))
+    graphics::segments(at, part$error - part$se, at, part$error + part$se,
+                       col = grDevices::adjustcolor(colours[i], 0.5))
     graphics::lines(at, part$error, type = "o", pch = 16, cex = 0.6, col = colours[i])
   }
   chosen <- match(x$best$kernel, labels)
-  graphics::points(x$best$size + (chosen - (length(labels) + 1) / 2) * spread, x$best$error, cex = 2, lwd = 2, col = colours[chosen])
-  add_legend(results$size, results$error, sub(" of the data", "", labels, fixed = TRUE), col = colours, lty = 1, pch = 16)
+  graphics::points(x$best$size + (chosen - (length(labels) + 1) / 2) * spread, x$best$error,
+                   cex = 2, lwd = 2, col = colours[chosen])
+  add_legend(results$size, results$error, sub(" of the data", "", labels, fixed = TRUE),
+             col = colours, lty = 1, pch = 16)
   invisible(results)
 }
