@@ -38,8 +38,8 @@ wider <- function(side, lines) {
 
 # Tick labels upright while they leave the label of the axis its place, else along the axis.
 upright <- function(values) {
-  ticks <- format(pretty(range(values, finite = TRUE)))
-  if (max(nchar(ticks)) > 4L) 0 else 1
+  values <- values[is.finite(values)]
+  if (length(values) && max(nchar(format(pretty(values)))) > 4L) 0 else 1
 }
 
 # Long names keep both ends: the numbers that tell them apart are often last.
@@ -73,19 +73,19 @@ draw <- function(f, defaults, ...) {
   title <- settings$main
   if (!is.null(title)) settings$main <- ""
   do.call(f, settings)
-  if (is.null(title)) return(invisible())
-  add_title(title, if (is.null(settings$cex.main)) graphics::par("cex.main") else settings$cex.main)
+  if (is.null(title) || identical(settings$ann, FALSE)) return(invisible())
+  look <- c("cex.main", "font.main", "col.main")
+  add_title(title, utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))]))
 }
 
 # Above the middle of the plot, or of the figure, where there is more room.
-add_title <- function(title, size) {
-  font <- graphics::par("font.main")
-  width <- graphics::strwidth(title, "inches", cex = size, font = font)
+add_title <- function(title, look) {
+  width <- graphics::strwidth(title, "inches", cex = look$cex.main, font = look$font.main)
   above <- width < graphics::par("pin")[1L] + 2 * min(graphics::par("mai")[c(2L, 4L)])
   shrink <- min(1, 0.94 * graphics::par("fin")[1L] / width)
   middle <- graphics::grconvertX(0.5, if (above) "npc" else "nfc", "user")
-  graphics::mtext(title, 3, line = 0.9, at = middle, cex = size * shrink * graphics::par("cex"),
-                  font = font)
+  graphics::mtext(title, 3, line = 0.9, at = middle, font = look$font.main, col = look$col.main,
+                  cex = look$cex.main * shrink * graphics::par("cex"))
 }
 
 # A legend in the corner where it covers the fewest of the points x, y; the frame is drawn again.

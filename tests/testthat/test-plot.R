@@ -116,6 +116,15 @@ test_that("long names keep both ends, long titles shrink to the figure", {
   expect_lt(title_size(strrep("word ", 40)), title_size("word"))
 })
 
+test_that("a title can be styled or left out", {
+  fit <- kernel_basis(iris[1:4], size = 5)
+  expect_words(pdf_colour("#FF0000"), plot_colours(plot(fit, col.main = "#FF0000")))
+  words <- plot_words(plot(fit, ann = FALSE))
+  expect_false(any(grepl("rows", words)))
+  expect_false(any(grepl("fitness 0", plot_words(plot(fit, main = NULL)))))
+  expect_identical(c(upright(c(NA, Inf)), upright(c(0, 1)), upright(c(0, 1e6))), c(1, 1, 0))
+})
+
 test_that("a legend stands where it covers the fewest points", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
