@@ -451,18 +451,6 @@ static ke_status judge(const ke_solver *s, double tol, ke_dual_result *result)
                                                                                : KE_NOT_CONVERGED;
 }
 
-/* A hard margin whose classes come closer than rounding can tell. */
-static int has_no_margin(const ke_solver *s)
-{
-  double size = 0.0;
-  int open = 0;
-  for (size_t i = 0; i < s->p->n; i++) {
-    size += fabs(s->b[i]);
-    open = open || !isfinite(s->p->upper[i]) || !isfinite(s->p->lower[i]);
-  }
-  return open && s->p->total == 0.0 && measure(s).bkb < DBL_EPSILON * s->top * size * size;
-}
-
 /* A batch of pairs and then faces. Whichever lowered the function more for its work is given
  * more of it the next time: faces repay their debt in pairs only if they were the worse. */
 static ke_outcome advance(ke_solver *s, double value, ke_dual_result *result)
@@ -519,7 +507,7 @@ static ke_status settle(ke_solver *s, const ke_dual_control *control, ke_dual_re
     ke_check(s->env);
     status = judge(s, control->tol, result);
     idle = value - result->value > 4.0 * DBL_EPSILON * fabs(value) ? 0 : idle + 1;
-    if (o == KE_UNBOUNDED || (status == KE_NOT_CONVERGED && has_no_margin(s)))
+    if (o == KE_UNBOUNDED)
       return KE_INFEASIBLE;
   }
   return status;
