@@ -55,7 +55,6 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
   check_tune_dots(...)
   verbose <- check_flag(verbose, "verbose")
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
-  seed <- check_whole(seed, "seed", min = -.Machine$integer.max)
   na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
   data <- model_data(x, y, scale = FALSE, na_action = na_action)
   if (identical(fit, kernel_lda)) data$y <- check_classes(data$y, min_rows = 2L)

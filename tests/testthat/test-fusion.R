@@ -519,3 +519,21 @@ test_that("a response too large is named", {
   expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length * 1e100), "`y`", class = "kernelect_error_not_finite")
   expect_s3_class(kernel_fusion(iris[2:4], iris$Sepal.Length * 1e50), "kernel_fusion")
 })
+
+test_that("the ends of a small spectrum are exact, wherever its values crowd", {
+  Q <- qr.Q(qr(random_matrix(200, 200)))
+  values <- c(-1e-7, seq(0, 1, length.out = 199))
+  K <- Q %*% (values * t(Q))
+  expect_equal(eigenvalue_range((K + t(K)) / 2), c(-1e-7, 1), tolerance = 1e-12)
+  expect_error(kernel_fusion(y = seq_len(200), kernels = list((K + t(K)) / 2)), class = "kernelect_error_indefinite")
+})
+
+test_that("the gap of a machine is relative to its value", {
+  fit <- kernel_fusion(scale(iris[51:150, 1:4]), iris$Species[51:150], list(linear_kernel()), cost = 1e4, adaptive = FALSE)
+  expect_gt(sum(fit$dual), 1e4)
+  expect_lt(fit$gap, 1e-9)
+})
+
+test_that("a data frame is no list of kernels", {
+  expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length, kernels = data.frame(a = 1)), "`kernels` must be NULL", class = "kernelect_error_argument")
+})
