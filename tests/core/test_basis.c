@@ -275,6 +275,52 @@ static void test_the_centre_has_no_length_and_is_never_picked(void)
 static void count_checks(void *data) { ++*(int *)data; }
 
 /* Row sums go by pairs of tiles, the shift by tiles: each asks before it goes on. */
+/* Every view of a source against the whole matrix, whose entry i, j is full[i + 30 j]. */
+static int views_agree(ke_source *s, const double *full)
+{
+  enum { N = 30, LD = 40 };
+  const size_t rows[] = {3, 17, 4, 29}, cols[] = {0, 29, 11};
+  double out[LD * 7], diagonal[N], worst = 0.0;
+  s->gather(s, 0, rows, 4);
+  s->gather(s, 1, cols, 3);
+  s->diagonal(s, diagonal);
+  for (size_t i = 0; i < N; i++)
+    worst = fmax(worst, fabs(diagonal[i] - full[i * (N + 1)]));
+  s->between(s, 0, 1, out, LD);
+  for (size_t j = 0; j < 3; j++)
+    for (size_t i = 0; i < 4; i++)
+      worst = fmax(worst, fabs(out[i + j * LD] - full[rows[i] + cols[j] * N]));
+  s->against(s, 1, 4, 20, out, LD);
+  for (size_t j = 0; j < 3; j++)
+    for (size_t i = 0; i < 20; i++)
+      worst = fmax(worst, fabs(out[i + j * LD] - full[4 + i + cols[j] * N]));
+  s->tile(s, 8, 9, 4, 7, out, LD);
+  for (size_t j = 0; j < 7; j++)
+    for (size_t i = 0; i < 9; i++)
+      worst = fmax(worst, fabs(out[i + j * LD] - full[8 + i + (4 + j) * N]));
+  return worst < 1e-12;
+}
+
+static void test_all_views_of_a_source_agree(void)
+{
+  enum { N = 30 };
+  problem p = make(N, 3, quadratic, N);
+  double shift[N], full[N * N];
+  const double constant = 0.7;
+  for (size_t i = 0; i < N; i++)
+    shift[i] = sin((double)i);
+  mu_assert(views_agree(&p.data, p.matrix.matrix));
+  mu_assert(views_agree(&p.matrix, p.matrix.matrix));
+  for (size_t j = 0; j < N; j++)
+    for (size_t i = 0; i < N; i++)
+      full[i + j * N] = p.matrix.matrix[i + j * N] - shift[i] - shift[j] + constant;
+  ke_source of_data = ke_source_centred(&p.data, shift, constant),
+            of_matrix = ke_source_centred(&p.matrix, shift, constant);
+  mu_assert(views_agree(&of_data, full));
+  mu_assert(views_agree(&of_matrix, full));
+  unmake(&p);
+}
+
 static void test_centring_looks_for_interrupts(void)
 {
   const size_t n = 2 * KE_TILE + 37;
@@ -381,6 +427,7 @@ int main(void)
   mu_run(test_growth_of_the_factor_changes_nothing);
   mu_run(test_one_and_two_rows_work);
   mu_run(test_the_centre_has_no_length_and_is_never_picked);
+  mu_run(test_all_views_of_a_source_agree);
   mu_run(test_centring_looks_for_interrupts);
   mu_run(test_row_sums_are_those_of_the_matrix);
   mu_run(test_a_negative_or_infinite_diagonal_is_told);

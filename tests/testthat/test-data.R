@@ -322,3 +322,10 @@ test_that("I() around a response or a predictor changes nothing", {
   K <- gram(mtcars[c("wt", "hp")])
   expect_identical(kernel_fusion(y = I(y), kernels = list(K))$weights, kernel_fusion(y = y, kernels = list(K))$weights)
 })
+
+test_that("one column stays a column where rows are omitted", {
+  x <- data.frame(a = c(NA, 1:9))
+  y <- (0:9)^2
+  fit <- suppressMessages(kernel_lm(x, y, na_action = "omit"))
+  expect_identical(fitted(fit), stats::setNames(fitted(kernel_lm(x[-1, , drop = FALSE], y[-1])), names(fitted(fit))))
+})

@@ -537,3 +537,12 @@ test_that("the gap of a machine is relative to its value", {
 test_that("a data frame is no list of kernels", {
   expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length, kernels = data.frame(a = 1)), "`kernels` must be NULL", class = "kernelect_error_argument")
 })
+
+test_that("a kernel's share is that of the fused diagonal", {
+  fit <- kernel_fusion(iris[2:4], iris$Sepal.Length, list(a = linear_kernel(), b = rbf_kernel()), scale = FALSE)
+  K <- tcrossprod(as.matrix(iris[2:4]))
+  expect_equal(fit$mean_diagonal, c(a = mean(diag(K)), b = 1), tolerance = 1e-12)
+  size <- fit$weights * fit$mean_diagonal
+  table <- summary(fit)$kernels
+  expect_equal(table$share, unname(size / sum(size))[match(table$kernel, names(size))], tolerance = 1e-12)
+})

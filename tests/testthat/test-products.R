@@ -10,3 +10,11 @@ test_that("products in pieces are the products", {
   expect_identical(zeros(3, 0), matrix(0, 3, 0))
   expect_identical(zeros(1100, 1000), matrix(0, 1100, 1000))
 })
+
+test_that("pieces of one row, and of one column, are still matrices", {
+  a <- random_matrix(3, 6000)
+  expect_length(pieces(nrow(a), ncol(a)^2), 3)
+  expect_equal(inner_product(a), crossprod(a), tolerance = 1e-12)
+  tall <- matrix(seq_len(40) / 7, ncol = 1)
+  expect_equal(by_rows(tall, 2^22, function(part) part %*% t(rep(1, 2^22)))[, 1], tall[, 1], tolerance = 1e-12)
+})
