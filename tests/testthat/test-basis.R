@@ -686,3 +686,12 @@ test_that("new data that cannot be used are refused by class", {
   expect_error(predict(by_gram, replace(K, 4, Inf)), "infinite", class = "kernelect_error_not_finite")
   expect_error(predict(by_gram, K, type = "residual"), "`diag`", class = "kernelect_error_argument")
 })
+
+test_that("a threshold that takes or gives one number is asked size by size", {
+  constant <- kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = function(t) 0.3)
+  expect_identical(constant$index, kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = function(t) 0 * t + 0.3)$index)
+  stepped <- function(share) if (share > 0.05) 0.6 else 0.1
+  whole <- function(share) ifelse(share > 0.05, 0.6, 0.1)
+  expect_identical(suppressWarnings(kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = stepped))$index,
+                   kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = whole)$index)
+})

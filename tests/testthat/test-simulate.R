@@ -87,3 +87,8 @@ test_that("a generator chosen but not yet used is left as it was", {
   expect_identical(RNGkind()[1:2], c("Wichmann-Hill", "Box-Muller"))
   expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
 })
+
+test_that("sinc is sin(pi x) / (pi x) without noise, and 1 at zero", {
+  data <- simulate_sinc(50, seed = 1, sd = 0)
+  expect_equal(data$y, sin(pi * data$x) / (pi * data$x), tolerance = 1e-12)
+})
