@@ -695,3 +695,10 @@ test_that("a threshold that takes or gives one number is asked size by size", {
   expect_identical(suppressWarnings(kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = stepped))$index,
                    kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = whole)$index)
 })
+
+test_that("nobs() of a basis counts the rows it was chosen from", {
+  basis <- kernel_basis(iris[1:4], size = 5)
+  expect_identical(nobs(basis), basis$n)
+  expect_equal(nobs(basis), 150)
+  expect_error(nobs(basis, more = 1), class = "kernelect_error_dots")
+})

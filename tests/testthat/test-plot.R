@@ -231,3 +231,11 @@ test_that("titles and labels of kernel_takes() and of boundaries tell errors cou
   expect_true(all(abs(heights - c(1, 2, 2)) <= 0.15))
   expect_identical(anyDuplicated(heights), 0L)
 })
+
+test_that("weights that do not move, and responses without names, are drawn all the same", {
+  preset <- kernel_fusion(iris[2:4], iris$Sepal.Length, adaptive = FALSE)
+  expect_words("3 of 3 kernels keep a weight", plot_words(plot(preset, type = "path")))
+  expect_words("weight x mean diagonal", plot_words(plot(preset)))
+  both <- kernel_lm(iris[3:4], unname(as.matrix(iris[1:2])))
+  expect_words(c("y1", "y2"), plot_words(plot(both)))
+})
