@@ -479,3 +479,14 @@ test_that("a laplace kernel's kinks do not end a search away from the top", {
   fast <- kernel_rank(x, class, laplace_kernel(), "scss")
   expect_gt(fast$value, kernel_rank(x, class, laplace_kernel(), "scss", optimizer = "ascent")$value)
 })
+
+test_that("a step is how far the scale factors moved, and an ordinal score counts from the last", {
+  for (optimizer in c("lbfgs", "ascent")) {
+    once <- suppressWarnings(kernel_rank(iris[1:4], iris$Species, optimizer = optimizer, max_iter = 1))
+    expect_equal(once$path$step, c(0, sqrt(sum((once$weights - 1)^2))), tolerance = 1e-12)
+  }
+  for (method in c("forward", "bahsic", "rfe")) {
+    fit <- kernel_rank(iris[1:4], iris$Species, method = method)
+    expect_identical(unname(fit$score[fit$ranking]), c(4, 3, 2, 1), info = method)
+  }
+})

@@ -206,6 +206,6 @@ test_that("a user's function gets the user's rows, in the folds and at the end",
 })
 
 test_that("an argument that the model does not have is refused by name", {
-  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_lda, folds = 2, rigde = 1), "`ridge`", class = "kernelect_error_dots")
-  expect_error(kernel_tune(Species ~ ., iris, folds = 2, rigde = 1), "`ridge`", class = "kernelect_error_dots")
+  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_lda, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
+  expect_error(kernel_tune(Species ~ ., iris, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
 })
