@@ -41,6 +41,20 @@
 #'
 #' @section Options:
 #' `kernelect.threads`: default number of threads (1). Results do not depend on it.
+#'
+#' @section Errors and warnings:
+#' Every error is of class `kernelect_error` and of one that names its kind, every warning of
+#' class `kernelect_warning` and of one that names its kind, for [tryCatch()].
+#'
+#' Errors `kernelect_error_` + `argument`, `dots` (an unknown argument), `data`, `columns`,
+#' `missing_values`, `not_finite`, `formula`, `classes`, `levels`, `response`, `kernel`,
+#' `indefinite` (no positive semi-definite matrix), `infeasible` (classes that no hard margin
+#' separates), `singular`, `vanished` (no kernel explains the response), `memory`, `model` (a
+#' changed model, or one without what is asked for).
+#'
+#' Warnings `kernelect_warning_` + `convergence`, `indefinite`, `conditioning` (rows of a basis so
+#' nearly dependent that predictions are not those of the fit), `kernel` (a kernel that a given
+#' basis overrules), `no_direction`.
 #' @keywords internal
 #' @useDynLib kernelect, .registration = TRUE
 "_PACKAGE"
