@@ -82,15 +82,16 @@ static void blocks_do_not_matter(void)
     mu_near(one[d], two[d], 1e-13);
 }
 
-/* -(v - centre)^2 with a centre partly outside the bound, badly scaled. */
+/* -(v - centre)^2 with a centre partly outside the bound; badly scaled unless `tenfold` is 1. */
 static const double centre[D] = {2.0, 0.5, -1.0, 3.0, 0.25};
+static double tenfold = 10.0;
 
 static ke_status bowl(void *data, const double *w, double *value, double *gradient)
 {
   (void)data;
   *value = 100.0;
   for (size_t d = 0; d < D; d++) {
-    const double gap = w[d] * w[d] - centre[d], steep = pow(10.0, (double)d - 2.0);
+    const double gap = w[d] * w[d] - centre[d], steep = pow(tenfold, (double)d - 2.0);
     *value -= steep * gap * gap;
     gradient[d] = -2.0 * steep * gap;
   }
@@ -123,6 +124,24 @@ static void lbfgs_reaches_the_bounded_optimum(void)
   mu_near(s.values[s.iterations], s.value, 0.0);
 }
 
+/* All slopes alike: the first step goes a tenth of the largest v along the gradient, from which the
+ * second knows the bend, and arrives where no bound is in the way. */
+static void lbfgs_takes_the_steps_of_its_rule(void)
+{
+  double w[D], v[D];
+  ke_search s;
+  tenfold = 1.0;
+  mu_assert(search(ke_lbfgs, 1, w, &s) == KE_NOT_CONVERGED);
+  for (size_t d = 0; d < D; d++) {
+    v[d] = w[d] * w[d];
+    mu_near(v[d], 1.0 + 0.1 * (centre[d] - 1.0) / 2.0, 1e-14);
+  }
+  mu_assert(search(ke_lbfgs, 2, w, &s) == KE_NOT_CONVERGED);
+  for (size_t d = 0; d < D; d++)
+    mu_near(w[d] * w[d], fmax(centre[d], 0.0), 1e-12);
+  tenfold = 10.0;
+}
+
 static void searches_never_fall_and_say_when_cut_short(void)
 {
   double w[D];
@@ -140,6 +159,7 @@ int main(void)
   mu_run(gradient_matches_differences);
   mu_run(blocks_do_not_matter);
   mu_run(lbfgs_reaches_the_bounded_optimum);
+  mu_run(lbfgs_takes_the_steps_of_its_rule);
   mu_run(searches_never_fall_and_say_when_cut_short);
   return mu_report();
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static uint64_t seed;
+static size_t most_iterations = 1000000;
 
 typedef struct {
   size_t n;
@@ -51,7 +52,7 @@ static ke_status solve(task *t, size_t columns, size_t face, double tol)
   p.column = copy_column, p.data = t, p.diagonal = columns ? diagonal : NULL;
   p.linear = t->linear, p.lower = t->lower, p.upper = t->upper;
   ke_dual_control c = {0};
-  c.tol = tol, c.max_iter = 1000000, c.columns = columns, c.face = face;
+  c.tol = tol, c.max_iter = most_iterations, c.columns = columns, c.face = face;
   c.doubles = (double *)malloc(ke_dual_doubles(n, columns, face) * sizeof(double));
   c.indices = (size_t *)malloc(ke_dual_indices(n, columns) * sizeof(size_t));
   const ke_status status = ke_dual_solve(&p, &c, t->b, t->g, &t->result, &env);
@@ -258,6 +259,66 @@ static void one_variable_and_constant_kernels_are_solved(void)
   drop_task(&flat);
 }
 
+static void no_iteration_allowed_leaves_the_start_as_it_is(void)
+{
+  task t = random_machine(40, 3, 1.0, 0.3);
+  most_iterations = 0;
+  mu_assert(solve(&t, 0, 40, 1e-10) == KE_NOT_CONVERGED);
+  most_iterations = 1000000;
+  mu_assert(t.result.iterations == 0);
+  for (size_t i = 0; i < t.n; i++)
+    mu_near(t.b[i], 0.0, 0.0);
+  drop_task(&t);
+}
+
+/* A start of the right shape is made as long as it should be before anything else. */
+static void a_start_is_right_but_for_its_size(void)
+{
+  task t = random_machine(30, 3, INFINITY, 0.0);
+  double answer[30];
+  mu_assert(solve(&t, 0, 30, 1e-12) == KE_OK);
+  memcpy(answer, t.b, sizeof answer);
+  for (size_t i = 0; i < t.n; i++)
+    t.b[i] *= 0.25;
+  most_iterations = 0;
+  mu_assert(solve(&t, 0, 30, 1e-9) == KE_OK);
+  for (size_t i = 0; i < t.n; i++)
+    mu_near(t.b[i], answer[i], 1e-8 * fabs(answer[i]));
+  double longest = 0.0; /* and no longer than the bounds allow */
+  for (size_t i = 0; i < t.n; i++) {
+    longest = fmax(longest, fabs(answer[i]));
+    t.b[i] *= 0.25;
+  }
+  for (size_t i = 0; i < t.n; i++) {
+    t.upper[i] = t.upper[i] > 0.0 ? longest / 2.0 : 0.0;
+    t.lower[i] = t.lower[i] < 0.0 ? -longest / 2.0 : 0.0;
+  }
+  mu_assert(solve(&t, 0, 30, 1e-9) == KE_NOT_CONVERGED);
+  for (size_t i = 0; i < t.n; i++)
+    mu_near(t.b[i], answer[i] / 2.0, 1e-8 * fabs(answer[i]));
+  most_iterations = 1000000;
+  drop_task(&t);
+}
+
+/* Where zero is outside a bound a multiple would leave it: the start stays as it is. */
+static void a_start_among_bounds_without_zero_keeps_its_size(void)
+{
+  for (int side = 0; side < 2; side++) {
+    task t = make_task(2);
+    t.k[0] = t.k[3] = 1.0;
+    t.linear[0] = 4.0, t.linear[1] = -4.0;
+    t.b[0] = 0.5, t.b[1] = -0.5;
+    t.lower[0] = side ? 0.0 : 0.25, t.upper[0] = 8.0;
+    t.lower[1] = -8.0, t.upper[1] = side ? -0.25 : 0.0;
+    most_iterations = 0;
+    mu_assert(solve(&t, 0, 2, 1e-9) == KE_NOT_CONVERGED);
+    most_iterations = 1000000;
+    mu_near(t.b[0], 0.5, 0.0);
+    mu_near(t.b[1], -0.5, 0.0);
+    drop_task(&t);
+  }
+}
+
 int main(void)
 {
   mu_run(two_points_have_a_margin_by_formula);
@@ -270,5 +331,8 @@ int main(void)
   mu_run(an_impossible_sum_is_infeasible);
   mu_run(what_is_not_finite_is_reported);
   mu_run(one_variable_and_constant_kernels_are_solved);
+  mu_run(a_start_is_right_but_for_its_size);
+  mu_run(a_start_among_bounds_without_zero_keeps_its_size);
+  mu_run(no_iteration_allowed_leaves_the_start_as_it_is);
   return mu_report();
 }

@@ -61,10 +61,10 @@ static void nearest_rows_match_the_plain_loop(void)
 {
   ke_rows rows = pack();
   double *distance = malloc(2 * N * sizeof(double));
-  double *work = malloc(2 * KE_TILE * KE_TILE * sizeof(double));
   size_t nearest[2 * N], wrong = 0;
   for (int threads = 1; threads <= 2; threads++) {
     const ke_env several = {threads, NULL, NULL, NULL, NULL};
+    double *work = malloc((size_t)threads * KE_TILE * KE_TILE * sizeof(double));
     ke_nearest p = {&rows, &rows, label, 1, distance, nearest};
     ke_find_nearest(&p, work, &several);
     for (size_t i = 0; i < N; i++)
@@ -73,8 +73,30 @@ static void nearest_rows_match_the_plain_loop(void)
     ke_find_nearest(&p, work, &several);
     for (size_t i = 0; i < N; i++)
       wrong += nearest[i] != plain_nearest(i, D, 0);
+    free(work);
   }
-  free(rows.panel), free(rows.norm), free(distance), free(work);
+  free(rows.panel), free(rows.norm), free(distance);
+  mu_assert(wrong == 0);
+}
+
+/* Far from the origin inner products say little about distances: the nearest are exact still. */
+static void nearest_rows_are_exact_far_from_the_origin(void)
+{
+  enum { M = 60 };
+  double far[M], distance[M], *work = malloc(KE_TILE * KE_TILE * sizeof(double));
+  size_t nearest[M], wrong = 0;
+  uint64_t state = 3;
+  for (size_t i = 0; i < M; i++)
+    far[i] = 1e6 + 1e-4 * draw(&state);
+  ke_rows rows = {M, 1, malloc(ke_panel_size(M, 1) * sizeof(double)),
+                  malloc(ke_padded(M) * sizeof(double))};
+  ke_pack(far, M, NULL, NULL, &rows);
+  ke_nearest p = {&rows, &rows, NULL, 1, distance, nearest};
+  ke_find_nearest(&p, work, &env);
+  for (size_t i = 0; i < M; i++)
+    for (size_t j = 0; j < M; j++)
+      wrong += j != i && fabs(far[j] - far[i]) < fabs(far[nearest[i]] - far[i]);
+  free(rows.panel), free(rows.norm), free(work);
   mu_assert(wrong == 0);
 }
 
@@ -153,6 +175,7 @@ int main(void)
 {
   fill();
   mu_run(nearest_rows_match_the_plain_loop);
+  mu_run(nearest_rows_are_exact_far_from_the_origin);
   mu_run(nested_errors_match_the_plain_loop);
   mu_run(forward_selection_is_greedy);
   return mu_report();
