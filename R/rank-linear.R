@@ -167,7 +167,7 @@ rank_r2w2 <- function(x, y, control) {
   start <- rank_start(x, control)
   x <- centre_for(x, control$kernel, "bound")
   cost <- control$cost
-  if (is.null(cost)) cost <- 1 / mean_length(x, control$kernel, start, control$threads)^2
+  if (is.null(cost)) cost <- 1 / mean_length(x, control$kernel, control$threads)^2
   bound <- radius_margin(x, control$kernel, rank_sides(y), cost, control$threads)
   run <- .Call(ffi_maximise_function, function(w) -bound(w), environment(), start,
                search_control(control))
@@ -201,8 +201,7 @@ radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-12) {
 }
 
 # Mean distance of the rows from the image of zero (footnote 4 of Ramona et al.).
-mean_length <- function(x, kernel, w, threads) {
-  kernel$weights <- w
+mean_length <- function(x, kernel, threads) {
   zero <- matrix(0, 1L, ncol(x))
   to_zero <- gram_matrix(x, kernel, zero, threads, shift = NULL)
   squared <- kernel_diagonal(kernel, x) - 2 * drop(to_zero) + kernel_diagonal(kernel, zero)
