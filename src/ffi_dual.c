@@ -45,9 +45,7 @@ static void lend_work(ke_dual_control *control, const ke_dual *problem, double b
   const size_t n = problem->n, most = 1000;
   const double fit = bytes / (8.0 * (double)n);
   control->face = ke_smaller(n, most);
-  control->columns = problem->k ? 0 : fit > (double)n ? n : (size_t)fit;
-  if (!problem->k && control->columns < 2)
-    control->columns = 2;
+  control->columns = problem->k ? 0 : (size_t)fmax(2.0, fmin(fit, (double)n));
   control->doubles = ffi_doubles(ke_dual_doubles(n, control->columns, control->face));
   control->indices = ffi_sizes(ke_dual_indices(n, control->columns));
 }
