@@ -391,9 +391,19 @@ test_that("a kernel so narrow that all rows tie takes them in order, in few upda
   expect_lte(indicators$updates, 4)
 })
 
+test_that("a row that the engine did not collect wins a tie it has come to", {
+  # rows 401.. share one direction: after k picks among them the rest keep (1 + 1 / (k + 1)) / 2, for
+  # k = 3 as much as the first 400 rows had from the start
+  K <- diag(rep(c(0.625, 0.5), each = 400))
+  K[401:800, 401:800] <- K[401:800, 401:800] + 0.5
+  basis <- kernel_basis(K = K, method = "cholesky", size = 8, tol = 0)
+  expect_identical(basis$index, c(401:403, 1:5))
+  expect_identical(basis$index, as.integer(reference_basis(K, "cholesky", size = 8, tol = 0)$index))
+})
+
 test_that("no size means at most 1000, with a message when that binds", {
   x <- random_matrix(1100, 12, 17)
-  expect_message(basis <- kernel_basis(x, rbf_kernel(sigma = 1), "cholesky"), "stopped at 1000 rows", class = "kernelect_message")
+  expect_message(basis <- kernel_basis(x, rbf_kernel(sigma = 1), "cholesky"), "stopped at 1000 rows; give `size` ", class = "kernelect_message")
   expect_length(basis$index, 1000)
   expect_identical(basis$stop, "size")
   expect_message(small <- kernel_basis(x[1:30, ], size = 50, tol = 0), "more than the 30 rows")

@@ -271,7 +271,7 @@ test_that("weights can be preset", {
   expect_identical(fit$active, c(v1 = TRUE, v2 = FALSE, v3 = TRUE))
   expect_equal(coef(fit)[["v2"]], 0)
   for (bad in list(1:2, c(1, NA, 1), c(-1, 1, 1), c(0, 0, 0), "a")) {
-    expect_error(kernel_fusion(data$x, data$y, weights = bad), "`weights`", class = "kernelect_error_argument")
+    expect_error(kernel_fusion(data$x, data$y, weights = bad), "`weights`.*one per kernel: 3 numbers", class = "kernelect_error_argument")
   }
 })
 
@@ -545,4 +545,20 @@ test_that("a kernel's share is that of the fused diagonal", {
   size <- fit$weights * fit$mean_diagonal
   table <- summary(fit)$kernels
   expect_equal(table$share, unname(size / sum(size))[match(table$kernel, names(size))], tolerance = 1e-12)
+})
+
+test_that("two rows are enough for a regression", {
+  x <- matrix(c(0, 2, 1, -1), 2, dimnames = list(NULL, c("a", "b")))
+  fit <- kernel_fusion(x, c(3, 5), adaptive = FALSE, scale = FALSE)
+  twin <- reference_adaptive(column_grams(x), c(3, 5), noise = 0.1, iterations = 1)
+  expect_equal(fit$dual, twin$lambda)
+  expect_equal(fit$intercept, twin$intercept)
+})
+
+test_that("a kernel that may be indefinite is looked at, on data too", {
+  x <- matrix(c(1, -1, 2, -2, 0.5, 3), 3)
+  for (bent in list(polynomial_kernel(2, 1, -4), sigmoid_kernel(1, 1))) {
+    expect_lt(min(eigen(gram(x, bent), symmetric = TRUE, only.values = TRUE)$values), -0.05)
+    expect_error(kernel_fusion(x, c(1, 2, 4), kernels = list(bent = bent), scale = FALSE), "`bent`", class = "kernelect_error_indefinite")
+  }
 })

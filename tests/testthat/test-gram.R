@@ -155,7 +155,7 @@ test_that("a size that cannot be had is refused with the bytes it needs", {
   x <- matrix(1, 2e6, 1)
   error <- expect_error(gram(x, linear_kernel()), class = "kernelect_error_memory")
   expect_match(conditionMessage(error), "2,000,000 x 2,000,000 matrix needs 32 TB", fixed = TRUE)
-  expect_error(check_memory(1e7, 1e6, "Buy more."), "80 TB.*Buy more.",
+  expect_error(check_memory(1e7, 1e6, "Buy more."), "A 10,000,000 x 1,000,000 matrix needs 80 TB.*Buy more.",
                class = "kernelect_error_memory")
 })
 
@@ -277,4 +277,24 @@ test_that("a function kernel is asked for no more values than a prediction needs
     predict(basis, x, type = type)
     expect_equal(asked, 60 * (6 + (type == "residual")))
   }
+})
+
+test_that("a spline kernel is refused where its bound leaves the numbers, and only there", {
+  # k(x, x) = (1 + x^2 + x^3 / 3)^d for x >= 0
+  own <- log(1 + 4 + 8 / 3)
+  d <- floor(709 / own)
+  x <- matrix(2, 2, d)
+  expect_equal(log(gram(x, spline_kernel())), matrix(d * own, 2, 2), tolerance = 1e-12)
+  expect_error(gram(cbind(x, 2), spline_kernel()), class = "kernelect_error_not_finite")
+  # below zero: the square of the product of 1 + r^2 + 7/3 r^3
+  d <- floor(709 / 2 / log(1 + 4 + 7 / 3 * 8))
+  x <- matrix(-2, 2, d)
+  expect_true(all(is.finite(gram(x, spline_kernel()))))
+  expect_error(gram(cbind(x, -2), spline_kernel()), class = "kernelect_error_not_finite")
+})
+
+test_that("the memory of the machine is known on Linux", {
+  skip_if_not(file.exists("/proc/meminfo"), "no /proc/meminfo on this system")
+  total <- grep("^MemTotal", readLines("/proc/meminfo"), value = TRUE)
+  expect_equal(.Call(ffi_memory_limit), 1024 * as.numeric(gsub("[^0-9]", "", total)), tolerance = 0.01)
 })

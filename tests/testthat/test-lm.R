@@ -256,3 +256,21 @@ test_that("methods print, summarise and draw", {
   expect_named(plot(kernel_lm(iris[1:2], iris[3:4] |> as.matrix(), size = 5)), c("fitted", "observed", "class"))
   expect_identical(nobs(reg), 32L)
 })
+
+test_that("the table of classes is shown up to twelve of them", {
+  shown <- function(classes) {
+    y <- factor(rep(sprintf("c%02d", seq_len(classes)), each = 2))
+    capture.output(summary(kernel_lm(matrix(seq_along(y)), y, rbf_kernel(1), size = 5)))
+  }
+  expect_true(any(grepl("^ *c12( +[0-9]+){12}$", shown(12))))
+  expect_false(any(grepl("^ *c12( +[0-9]+){13}$", shown(13))))
+})
+
+test_that("many rows are worked on in steps", {
+  n <- 1200 # with 520 columns a step has about 990 rows
+  x <- random_matrix(n, 6)
+  y <- sin(x[, 1]) + x[, 2]
+  fit <- kernel_lm(x, y, rbf_kernel(1), basis = "cholesky", size = 520, tol = 0, scale = FALSE)
+  z <- cbind(1, predict(fit$basis, x))
+  expect_equal(unname(fitted(fit)), unname(drop(qr.fitted(qr(z), y))), tolerance = 1e-8)
+})

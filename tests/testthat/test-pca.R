@@ -213,3 +213,8 @@ test_that("methods print, summarise and draw", {
   expect_identical(par(no.readonly = TRUE)[c("mar", "mgp", "las")], before[c("mar", "mgp", "las")])
   expect_error(plot(pca, classes = 1:3), class = "kernelect_error_argument")
 })
+
+test_that("one component is not called several", {
+  expect_output(print(kernel_pca(iris[1:4], ncomp = 1)), "1 component of 150 rows", fixed = TRUE)
+  expect_output(print(kernel_pca(iris[1:4], ncomp = 2)), "2 components of 150 rows", fixed = TRUE)
+})

@@ -239,3 +239,48 @@ test_that("weights that do not move, and responses without names, are drawn all 
   both <- kernel_lm(iris[3:4], unname(as.matrix(iris[1:2])))
   expect_words(c("y1", "y2"), plot_words(plot(both)))
 })
+
+test_that("names of classes are turned where they would not fit side by side", {
+  names <- function(classes, letters) {
+    level <- sprintf(paste0("%0", letters, "d"), seq_len(classes))
+    confusion <- table(class = level, fitted = level)
+    lines <- plot_lines(plot_confusion(confusion, "all right"))
+    upright <- grep("^/F2 1 Tf 0[.]00 [0-9.]+ -[0-9.]+ 0[.]00 .*Tj", lines, value = TRUE)
+    sum(vapply(level, function(l) any(grepl(paste0("(", l, ")"), upright, fixed = TRUE)), NA))
+  }
+  expect_identical(names(5, 10), 0L)
+  expect_identical(names(5, 11), 5L)
+})
+
+test_that("counts are white on dark cells only", {
+  half <- matrix(1, 2, 2, dimnames = list(class = c("a", "b"), fitted = c("a", "b")))
+  white <- function(confusion) {
+    lines <- plot_lines(plot_confusion(confusion, "halves"))
+    text <- grep("Tj", lines)
+    sum(grepl("1.000 1.000 1.000 scn", lines[text - 1L], fixed = TRUE) | grepl("1.000 1.000 1.000 scn", lines[text], fixed = TRUE))
+  }
+  expect_identical(white(half), 0L)
+  expect_gt(white(half + diag(2)), 0)
+})
+
+test_that("labels at the end of paths keep a line between them and stay inside", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  plot(1, 1, log = "y", ylim = c(1e-3, 1))
+  top <- graphics::par("usr")[4]
+  at <- log10(spread_labels(c(1, 1, 1, 1e-2)))
+  expect_equal(max(at), top)
+  line <- graphics::par("cin")[2] / graphics::par("pin")[2] * diff(graphics::par("usr")[3:4])
+  expect_equal(diff(at), c(0.8, 0.8, (-2 - 0 - 2 * 0.8 * line) / line) * line, tolerance = 1e-6)
+})
+
+test_that("a title is made smaller where it does not fit, never larger", {
+  size <- function(title) {
+    line <- grep("Tj", plot_lines(draw(graphics::plot.default, list(x = 1, y = 1, main = title))), value = TRUE)
+    line <- line[grepl(substr(title, 1, 5), line, fixed = TRUE)]
+    as.numeric(sub("^/F. 1 Tf ([0-9.]+) .*", "\\1", line))
+  }
+  whole <- size("short")
+  expect_identical(size("title"), whole)
+  expect_lt(size(strrep("long title ", 20)), whole / 2)
+})

@@ -490,3 +490,21 @@ test_that("a step is how far the scale factors moved, and an ordinal score count
     expect_identical(unname(fit$score[fit$ranking]), c(4, 3, 2, 1), info = method)
   }
 })
+
+test_that("a single column is ranked by every search", {
+  for (method in c("forward", "bahsic", "sas")) {
+    fit <- kernel_rank(iris[51:150, 3, drop = FALSE], droplevels(iris$Species[51:150]), method = method)
+    expect_identical(fit$ranking, 1L, label = method)
+  }
+})
+
+test_that("the bound's default cost is that of footnote 4 at the kernel it starts from", {
+  x <- scale(as.matrix(iris[51:150, 1:4]))
+  y <- droplevels(iris$Species[51:150])
+  start <- c(2, 0.5, 1, 3)
+  kernel <- rbf_kernel(sigma = 2, weights = start)
+  distance <- sqrt(2 - 2 * exp(-drop(sweep(x, 2, start, `*`)^2 %*% rep(1, 4)) / (2 * 2^2)))
+  given <- kernel_rank(x, y, kernel, "r2w2", cost = 1 / mean(distance)^2, scale = FALSE, tol = 0.1)
+  own <- kernel_rank(x, y, kernel, "r2w2", scale = FALSE, tol = 0.1)
+  expect_equal(own$weights, given$weights, tolerance = 1e-8)
+})

@@ -63,6 +63,8 @@ test_that("large samples have the moments of the papers", {
 
 test_that("wrong arguments of simulations get classed errors", {
   expect_error(simulate_fusion(10, sd = -1), "`sd`", class = "kernelect_error_argument")
+  expect_error(simulate_circles(10, radius = c(1, -1)), "`radius`", class = "kernelect_error_argument")
+  expect_error(simulate_circles(10, sd = -1), "`sd`", class = "kernelect_error_argument")
   expect_error(simulate_fusion(10, columns = 2.5), "`columns`", class = "kernelect_error_argument")
   expect_snapshot(error = TRUE, {
     simulate_sinc(0)

@@ -447,3 +447,12 @@ test_that("plots return their data and leave par alone", {
   expect_identical(plot(kernel_takes(Species ~ ., iris, variant = "printed"))$gamma[2], 0)
   expect_identical(graphics::par(settings), old)
 })
+
+test_that("a progress bar is drawn when asked for", {
+  for (select in c("kffs", "relief")) {
+    bar <- capture.output(type = "message", {
+      fit <- kernel_takes(iris[1:4], iris$Species, select = select, size = 3, verbose = TRUE)
+    })
+    expect_gte(lengths(regmatches(paste(bar, collapse = ""), gregexpr("100%", paste(bar, collapse = "")))), if (select == "kffs") 2 else 1)
+  }
+})

@@ -98,3 +98,9 @@ test_that("values of every kind leave different prints, near values near ones", 
   expect_identical(anyDuplicated(print_of(c(0, 1), c(1, 0), c(0, 1, 0), numeric())), 0L)
   expect_lt(abs(diff(print_of(pi, pi * (1 + 1e-15)))), 1e-12)
 })
+
+test_that("a seal of the class alone says nothing of the fields", {
+  fit <- kernel_lm(mpg ~ wt, mtcars, size = 3)
+  attr(fit, "seal") <- attr(fit, "seal")["class"]
+  expect_error(predict(fit, mtcars), class = "kernelect_error_model")
+})
