@@ -1,5 +1,6 @@
 /* The basis engine without R: sources agree, picks are those of plain pivoting, every lent array
  * is just as long as the contract says (the sanitizers watch), growth of the factor is seamless. */
+#include "count.h"
 #include "kernelect.h"
 #include "minunit.h"
 
@@ -91,19 +92,21 @@ static void drop(ke_basis *b)
 }
 
 /* Runs to the end from `columns` columns on; returns how often the factor had to grow. */
-static int run(ke_basis *b, size_t columns)
+static int run_in(ke_basis *b, size_t columns, const ke_env *around)
 {
   int grown = 0;
   state = 7;
   if (ke_basis_start(b) != KE_OK)
     return -1;
   lend_columns(b, columns < b->limit ? columns : b->limit);
-  while (ke_basis_run(b, &env) == KE_FULL) {
+  while (ke_basis_run(b, around) == KE_FULL) {
     lend_columns(b, 2 * b->capacity < b->limit ? 2 * b->capacity : b->limit);
     grown++;
   }
   return grown;
 }
+
+static int run(ke_basis *b, size_t columns) { return run_in(b, columns, &env); }
 
 /* Plain pivoted Cholesky with the largest residual first. */
 static void naive(const double *K, size_t n, size_t size, size_t *index)
@@ -272,9 +275,6 @@ static void test_the_centre_has_no_length_and_is_never_picked(void)
   unmake(&p);
 }
 
-static void count_checks(void *data) { ++*(int *)data; }
-
-/* Row sums go by pairs of tiles, the shift by tiles: each asks before it goes on. */
 /* Every view of a source against the whole matrix, whose entry i, j is full[i + 30 j]. */
 static int views_agree(ke_source *s, const double *full)
 {
@@ -321,19 +321,20 @@ static void test_all_views_of_a_source_agree(void)
   unmake(&p);
 }
 
+/* Row sums go by block columns of tiles, the shift by tiles: each asks before it goes on. */
 static void test_centring_looks_for_interrupts(void)
 {
   const size_t n = 2 * KE_TILE + 37;
   problem p = make(n, 3, rbf, 1);
   size_t rows[2];
   double *shift = lend(n), *work = lend(2 * n + ke_row_sums_work(n, 1) + 2 * KE_TILE);
-  int checks = 0;
-  const ke_env counted = {1, count_checks, uniform, &checks, NULL};
+  tally nearest, shifted;
+  ke_env counted = counting(&nearest, 1);
   ke_nearest_to_centre(&p.data, 2, rows, work, &counted);
-  mu_assert(checks >= 1);
-  checks = 0;
+  mu_assert(nearest.checks == steps(n, KE_TILE));
+  counted = counting(&shifted, 1);
   ke_centre_shift(&p.data, rows, 2, shift, work, &counted);
-  mu_assert(checks >= 3);
+  mu_assert(shifted.checks == steps(n, KE_TILE));
   for (size_t i = 0; i < n; i += 7)
     mu_near(shift[i], 0.5 * (p.K[i + rows[0] * n] + p.K[i + rows[1] * n]), 1e-14);
   free(shift), free(work);
@@ -419,6 +420,127 @@ static void test_fitness_of_single_rows_is_that_of_the_matrix(void)
   unmake(&p);
 }
 
+/* ---- looks for an interrupt and progress --------------------------------------------------- */
+
+enum {
+  EVERY_PICKS = 8,    /* between two looks within a round */
+  EVERY_IN_ORDER = 4, /* rows that kgs considers between two looks */
+  COSTLY = 1000000    /* columns behind an entry: work goes in the smallest pieces */
+};
+
+/* A round asks at its start, every few picks, and a chunk of all rows when these follow. */
+static size_t checks_of_round(size_t picks, size_t chunks)
+{
+  return 1 + picks / EVERY_PICKS + chunks;
+}
+
+/* With all rows as candidates a round takes KE_BLOCK picks, and the last one what is left. */
+static void test_rounds_and_picks_look_for_interrupts(void)
+{
+  const size_t rest = 2 * EVERY_PICKS + 3, limit = KE_BLOCK + rest, n = limit + 20;
+  problem p = make(n, 6, rbf, n);
+  ke_basis greedy = engine(&p.data, KE_CHOLESKY, limit, n), kgs = engine(&p.data, KE_KGS, limit, n);
+  tally t;
+  ke_env counted = counting(&t, 1);
+  run_in(&greedy, limit, &counted);
+  const size_t checks = checks_of_round(KE_BLOCK, 1) + checks_of_round(rest, 1);
+  mu_assert(greedy.size == limit && greedy.updates == 2);
+  mu_assert(t.checks == checks);
+  counted = counting(&t, 1);
+  run_in(&kgs, limit, &counted);
+  mu_assert(kgs.size == limit && kgs.updates == 2);
+  mu_assert(t.checks == checks + steps(KE_BLOCK, EVERY_IN_ORDER) + steps(rest, EVERY_IN_ORDER));
+  drop(&greedy);
+  drop(&kgs);
+  unmake(&p);
+}
+
+/* Rows that kgs considers but does not take cost as much as those it takes. What rounding leaves
+ * of them may ask for a round more, in vain. */
+static void test_rows_passed_over_look_for_interrupts(void)
+{
+  const size_t n = KE_BLOCK, rank = 10; /* monomials of degree up to 2 in 3 variables */
+  problem p = make(n, 3, quadratic, n);
+  ke_basis b = engine(&p.data, KE_KGS, n, n);
+  tally t;
+  const ke_env counted = counting(&t, 1);
+  run_in(&b, n, &counted);
+  mu_assert(b.size == rank && b.updates == 1 && b.stop == KE_STOP_RANK);
+  mu_assert(t.checks >= checks_of_round(rank, 1) + steps(n, EVERY_IN_ORDER));
+  drop(&b);
+  unmake(&p);
+}
+
+static void test_chunks_of_rows_look_for_interrupts(void)
+{
+  const size_t chunk = 2 * KE_TILE, n = 2 * chunk + 37, limit = EVERY_PICKS;
+  problem p = make(n, 3, rbf, n);
+  p.data.width = COSTLY;
+  ke_basis b = engine(&p.data, KE_CHOLESKY, limit, n);
+  tally t;
+  const ke_env counted = counting(&t, 1);
+  run_in(&b, limit, &counted);
+  mu_assert(b.size == limit && b.updates == 1);
+  mu_assert(t.checks == checks_of_round(limit, steps(n, chunk)));
+  drop(&b);
+  unmake(&p);
+}
+
+static void test_the_first_fvs_pick_looks_for_interrupts(void)
+{
+  const size_t chunk = 2 * KE_TILE, n = chunk + 37, some = KE_BLOCK + 5;
+  problem p = make(n, 3, rbf, 1);
+  p.data.width = COSTLY;
+  const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
+  double *work = lend(n + (spent > block ? spent : block));
+  size_t *rows = lend_sizes(some);
+  for (size_t i = 0; i < some; i++)
+    rows[i] = i;
+  ke_basis b = engine(&p.data, KE_FVS, 1, 1);
+  mu_assert(ke_basis_start(&b) == KE_OK);
+  tally t;
+  ke_env counted = counting(&t, 1);
+  ke_first_fvs(&b, rows, some, work, &counted);
+  mu_assert(t.checks == steps(some, KE_BLOCK) * steps(n, chunk));
+  counted = counting(&t, 1);
+  ke_first_fvs(&b, NULL, 0, work, &counted); /* half of the matrix, tile by tile */
+  mu_assert(t.checks == half_square(steps(n, KE_TILE)));
+  free(work), free(rows);
+  drop(&b);
+  unmake(&p);
+}
+
+static void test_progress_is_the_share_of_the_limit(void)
+{
+  const size_t rest = 9, limit = KE_BLOCK + rest, n = limit + 20;
+  problem p = make(n, 6, rbf, n);
+  ke_basis b = engine(&p.data, KE_CHOLESKY, limit, n);
+  tally t;
+  const ke_env counted = counting(&t, 1);
+  mu_assert(ke_basis_start(&b) == KE_OK);
+  lend_columns(&b, KE_BLOCK); /* room for one round */
+  mu_assert(ke_basis_run(&b, &counted) == KE_FULL);
+  mu_assert(t.reports == 1 && t.share == (double)KE_BLOCK / (double)limit);
+  lend_columns(&b, limit);
+  mu_assert(ke_basis_run(&b, &counted) == KE_OK);
+  mu_assert(t.reports == 2 && t.share == 1.0 && !t.astray);
+  drop(&b);
+  unmake(&p);
+}
+
+static void test_a_path_that_ends_early_is_all_of_the_work(void)
+{
+  problem p = make(90, 3, quadratic, 90);
+  ke_basis b = engine(&p.data, KE_CHOLESKY, 90, 90);
+  tally t;
+  const ke_env counted = counting(&t, 1);
+  run_in(&b, 90, &counted);
+  mu_assert(b.stop == KE_STOP_RANK && b.size < b.limit);
+  mu_assert(t.reports == b.updates && t.share == 1.0 && !t.astray);
+  drop(&b);
+  unmake(&p);
+}
+
 int main(void)
 {
   mu_run(test_greedy_picks_are_those_of_plain_pivoting);
@@ -433,5 +555,11 @@ int main(void)
   mu_run(test_a_negative_or_infinite_diagonal_is_told);
   mu_run(test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree);
   mu_run(test_fitness_of_single_rows_is_that_of_the_matrix);
+  mu_run(test_rounds_and_picks_look_for_interrupts);
+  mu_run(test_rows_passed_over_look_for_interrupts);
+  mu_run(test_chunks_of_rows_look_for_interrupts);
+  mu_run(test_the_first_fvs_pick_looks_for_interrupts);
+  mu_run(test_progress_is_the_share_of_the_limit);
+  mu_run(test_a_path_that_ends_early_is_all_of_the_work);
   return mu_report();
 }

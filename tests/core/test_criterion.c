@@ -1,3 +1,4 @@
+#include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
@@ -153,6 +154,30 @@ static void searches_never_fall_and_say_when_cut_short(void)
   mu_assert(search(ke_lbfgs, 2, w, &s) == KE_NOT_CONVERGED);
 }
 
+/* Strips of a block come in batches, and every block has fewer of them than the one before. */
+static void strips_look_for_interrupts(void)
+{
+  enum { BATCH = 8, ROWS = 9 * KE_STRIP + 5, STRIPS = 10 };
+  double *many = draw_many(ROWS, 3), *work, w = 1.0, value, gradient;
+  int *labels = calloc(ROWS, sizeof *labels);
+  size_t expected = 0;
+  ke_criterion c;
+  memset(&c, 0, sizeof c);
+  c.kernel.type = KE_RBF, c.kernel.scale = 0.3;
+  c.n = ROWS, c.d = 1, c.classes = CLASSES, c.block = 2 * KE_STRIP;
+  c.x = many, c.label = labels, c.target = target;
+  for (size_t first = 0; first < STRIPS; first += 2)
+    expected += steps(STRIPS - first, BATCH);
+  tally t;
+  const ke_env counted = counting(&t, 1);
+  work = malloc(ke_criterion_work(&c, &counted) * sizeof(double));
+  ke_criterion_open(&c, work, &counted);
+  const size_t opened = t.checks;
+  ke_criterion_evaluate(&c, &w, &value, &gradient, &counted);
+  free(many), free(labels), free(work);
+  mu_assert(t.checks - opened == expected);
+}
+
 int main(void)
 {
   fill();
@@ -161,5 +186,6 @@ int main(void)
   mu_run(lbfgs_reaches_the_bounded_optimum);
   mu_run(lbfgs_takes_the_steps_of_its_rule);
   mu_run(searches_never_fall_and_say_when_cut_short);
+  mu_run(strips_look_for_interrupts);
   return mu_report();
 }

@@ -1,3 +1,4 @@
+#include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
@@ -6,12 +7,13 @@
 #include <string.h>
 
 static uint64_t seed;
-static size_t most_iterations = 1000000;
 
 typedef struct {
   size_t n;
   double *k, *linear, *lower, *upper, *b, *g;
   double total;
+  size_t max_iter, fetched; /* columns read by the solver */
+  tally tally;
   ke_dual_result result;
 } task;
 
@@ -19,6 +21,7 @@ static task make_task(size_t n)
 {
   task t = {0};
   t.n = n;
+  t.max_iter = 1000000;
   t.k = (double *)calloc(n * n, sizeof(double));
   t.linear = (double *)calloc(5 * n, sizeof(double));
   t.lower = t.linear + n, t.upper = t.linear + 2 * n, t.b = t.linear + 3 * n,
@@ -34,7 +37,8 @@ static void drop_task(task *t)
 
 static void copy_column(void *data, size_t j, double *out)
 {
-  const task *t = (const task *)data;
+  task *t = (task *)data;
+  t->fetched++;
   memcpy(out, t->k + j * t->n, t->n * sizeof(double));
 }
 
@@ -42,7 +46,7 @@ static void copy_column(void *data, size_t j, double *out)
 static ke_status solve(task *t, size_t columns, size_t face, double tol)
 {
   const size_t n = t->n;
-  const ke_env env = {0};
+  const ke_env env = counting(&t->tally, 1);
   ke_dual p = {0};
   double *diagonal = (double *)malloc(n * sizeof(double));
   for (size_t i = 0; i < n; i++)
@@ -52,7 +56,7 @@ static ke_status solve(task *t, size_t columns, size_t face, double tol)
   p.column = copy_column, p.data = t, p.diagonal = columns ? diagonal : NULL;
   p.linear = t->linear, p.lower = t->lower, p.upper = t->upper;
   ke_dual_control c = {0};
-  c.tol = tol, c.max_iter = most_iterations, c.columns = columns, c.face = face;
+  c.tol = tol, c.max_iter = t->max_iter, c.columns = columns, c.face = face;
   c.doubles = (double *)malloc(ke_dual_doubles(n, columns, face) * sizeof(double));
   c.indices = (size_t *)malloc(ke_dual_indices(n, columns) * sizeof(size_t));
   const ke_status status = ke_dual_solve(&p, &c, t->b, t->g, &t->result, &env);
@@ -262,9 +266,8 @@ static void one_variable_and_constant_kernels_are_solved(void)
 static void no_iteration_allowed_leaves_the_start_as_it_is(void)
 {
   task t = random_machine(40, 3, 1.0, 0.3);
-  most_iterations = 0;
+  t.max_iter = 0;
   mu_assert(solve(&t, 0, 40, 1e-10) == KE_NOT_CONVERGED);
-  most_iterations = 1000000;
   mu_assert(t.result.iterations == 0);
   for (size_t i = 0; i < t.n; i++)
     mu_near(t.b[i], 0.0, 0.0);
@@ -280,7 +283,7 @@ static void a_start_is_right_but_for_its_size(void)
   memcpy(answer, t.b, sizeof answer);
   for (size_t i = 0; i < t.n; i++)
     t.b[i] *= 0.25;
-  most_iterations = 0;
+  t.max_iter = 0;
   mu_assert(solve(&t, 0, 30, 1e-9) == KE_OK);
   for (size_t i = 0; i < t.n; i++)
     mu_near(t.b[i], answer[i], 1e-8 * fabs(answer[i]));
@@ -296,7 +299,6 @@ static void a_start_is_right_but_for_its_size(void)
   mu_assert(solve(&t, 0, 30, 1e-9) == KE_NOT_CONVERGED);
   for (size_t i = 0; i < t.n; i++)
     mu_near(t.b[i], answer[i] / 2.0, 1e-8 * fabs(answer[i]));
-  most_iterations = 1000000;
   drop_task(&t);
 }
 
@@ -310,13 +312,77 @@ static void a_start_among_bounds_without_zero_keeps_its_size(void)
     t.b[0] = 0.5, t.b[1] = -0.5;
     t.lower[0] = side ? 0.0 : 0.25, t.upper[0] = 8.0;
     t.lower[1] = -8.0, t.upper[1] = side ? -0.25 : 0.0;
-    most_iterations = 0;
+    t.max_iter = 0;
     mu_assert(solve(&t, 0, 2, 1e-9) == KE_NOT_CONVERGED);
-    most_iterations = 1000000;
     mu_near(t.b[0], 0.5, 0.0);
     mu_near(t.b[1], -0.5, 0.0);
     drop_task(&t);
   }
+}
+
+/* ---- looks for an interrupt ------------------------------------------------------------------ */
+
+enum {
+  EVERY_COLUMNS = 64, /* that a fresh gradient reads between two looks, */
+  EVERY_RANKS = 64    /* and columns that the factor of a face gains */
+};
+
+/* Pairs that a task takes between two looks. */
+static size_t pairs_in_batch(size_t n) { return 32 + n / 8; }
+
+static void batches_of_pairs_look_for_interrupts(void)
+{
+  const size_t batches = 5;
+  seed = 13;
+  task t = random_machine(60, 3, 1e4, 0.5);
+  t.max_iter = batches * pairs_in_batch(t.n);
+  const ke_status status = solve(&t, 0, 0, 1e-9);
+  const size_t iterations = t.result.iterations, checks = t.tally.checks;
+  drop_task(&t);
+  mu_assert(status == KE_NOT_CONVERGED && iterations == batches * pairs_in_batch(60));
+  mu_assert(checks == batches);
+}
+
+/* A sphere around points far from each other, from a start in which every variable is free. */
+static task free_sphere(size_t n)
+{
+  task t = make_task(n);
+  for (size_t i = 0; i < n; i++) {
+    t.k[i * (n + 1)] = 1.0 + (double)i / (double)n;
+    t.linear[i] = t.k[i * (n + 1)] / 2.0;
+    t.upper[i] = 1.0;
+    t.b[i] = 1.0 / (double)n;
+  }
+  t.total = 1.0;
+  return t;
+}
+
+static void a_fresh_gradient_looks_for_interrupts(void)
+{
+  const size_t n = 3 * EVERY_COLUMNS + 8;
+  task t = free_sphere(n);
+  t.max_iter = 0; /* the start is judged, no more */
+  solve(&t, 0, 0, 0.0);
+  const size_t at_hand = t.tally.checks;
+  solve(&t, 2, 0, 0.0); /* too few columns are kept for any to be met again */
+  const size_t fetching = t.tally.checks, fetched = t.fetched;
+  drop_task(&t);
+  mu_assert(at_hand == n / EVERY_COLUMNS);
+  mu_assert(fetched == n && fetching == fetched + n / EVERY_COLUMNS);
+}
+
+/* One batch of pairs, and then one face, given up when its rank is beyond what was lent. */
+static void faces_look_for_interrupts(void)
+{
+  const size_t n = 300, face = EVERY_RANKS + 1;
+  task t = free_sphere(n);
+  t.max_iter = 1;
+  solve(&t, 0, face, 0.0);
+  const ke_dual_result result = t.result;
+  const size_t checks = t.tally.checks;
+  drop_task(&t);
+  mu_assert(result.iterations == pairs_in_batch(n) && result.faces == 1);
+  mu_assert(checks == n / EVERY_COLUMNS + 1 + result.faces + steps(face, EVERY_RANKS));
 }
 
 int main(void)
@@ -334,5 +400,8 @@ int main(void)
   mu_run(a_start_is_right_but_for_its_size);
   mu_run(a_start_among_bounds_without_zero_keeps_its_size);
   mu_run(no_iteration_allowed_leaves_the_start_as_it_is);
+  mu_run(batches_of_pairs_look_for_interrupts);
+  mu_run(a_fresh_gradient_looks_for_interrupts);
+  mu_run(faces_look_for_interrupts);
   return mu_report();
 }

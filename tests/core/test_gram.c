@@ -1,4 +1,5 @@
 /* gram.c: whole matrices are their tiles, exactly symmetric, on any number of threads. */
+#include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
@@ -81,25 +82,47 @@ static void threads_do_not_change_a_bit(void)
     mu_assert(matrices_are_tiles(&kernels[q], 491, 300, 5, 2));
 }
 
-static void count_checks(void *data) { ++*(int *)data; }
+enum { EDGE = 96 /* of a tile */, WIDE = 6000, TILES_IF_WIDE = 2 /* between two looks */ };
 
-/* Wide data mean more work a tile, so more looks at the interrupt. */
+/* A block column of tiles asks at least once; wide data mean more work a tile, so more looks. */
 static void interrupts_are_looked_for(void)
 {
-  int narrow = 0, wide = 0;
-  ke_env env = with_threads(1);
-  env.check = count_checks;
-  env.data = &narrow;
-  ke_rows a = random_rows(500, 2, 1), b = random_rows(500, 6000, 1);
-  double *out = malloc(500 * 500 * sizeof *out);
+  const size_t n = 500, count = steps(n, EDGE);
+  ke_rows a = random_rows(n, 2, 1), b = random_rows(n, WIDE, 1);
+  double *out = malloc(n * n * sizeof *out);
+  size_t expected = 0;
+  for (size_t below = 1; below <= count; below++)
+    expected += steps(below, TILES_IF_WIDE);
+  tally narrow, wide;
+  ke_env env = counting(&narrow, 1);
   ke_gram(&kernels[1], &a, out, &env);
-  env.data = &wide;
+  env = counting(&wide, 1);
   ke_gram(&kernels[1], &b, out, &env);
-  mu_assert(narrow >= 3);
-  mu_assert(wide >= 6);
   release(&a);
   release(&b);
   free(out);
+  mu_assert(narrow.checks == count);
+  mu_assert(wide.checks == expected);
+}
+
+static void interrupts_are_looked_for_between_two_sets(void)
+{
+  const size_t n = 500, m = 200, few = 3;
+  ke_rows a = random_rows(n, 2, 1), b = random_rows(m, 2, 2), c = random_rows(n, WIDE, 3),
+          d = random_rows(few, WIDE, 4);
+  double *out = malloc(n * m * sizeof *out);
+  tally narrow, wide;
+  ke_env env = counting(&narrow, 1);
+  ke_gram_cross(&kernels[1], &a, &b, out, &env);
+  env = counting(&wide, 1);
+  ke_gram_cross(&kernels[1], &c, &d, out, &env);
+  release(&a);
+  release(&b);
+  release(&c);
+  release(&d);
+  free(out);
+  mu_assert(narrow.checks == steps(m, EDGE));
+  mu_assert(wide.checks == steps(steps(n, EDGE), TILES_IF_WIDE));
 }
 
 int main(void)
@@ -108,5 +131,6 @@ int main(void)
   mu_run(many_columns_come_in_pieces);
   mu_run(threads_do_not_change_a_bit);
   mu_run(interrupts_are_looked_for);
+  mu_run(interrupts_are_looked_for_between_two_sets);
   return mu_report();
 }

@@ -1,4 +1,5 @@
 /* regress.c: Q R, leverages and leave-one-out errors against refitting by the normal equations. */
+#include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
@@ -9,23 +10,27 @@
 typedef struct {
   ke_regression g;
   double *z, *y, *error; /* z and y as they were */
+  tally fitting, leaving_out;
 } problem;
 
 static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, const int *label,
                      double *y)
 {
-  const ke_env env = {1, NULL, NULL, NULL, NULL};
   problem p = {{n, L, k, ridge, malloc(n * L * sizeof(double)), malloc(L * sizeof(double)),
                 malloc(n * k * sizeof(double)), malloc(k * sizeof(double)),
                 malloc(L * L * sizeof(double)), malloc(L * k * sizeof(double)),
                 malloc(L * L * sizeof(double)), malloc(L * (L + 1) * sizeof(double))},
                z,
                y,
-               malloc(L * sizeof(double))};
+               malloc(L * sizeof(double)),
+               {0},
+               {0}};
   double *work = malloc(KE_LOO_ROWS * (k + 1) * sizeof *work);
   memcpy(p.g.z, z, n * L * sizeof(double));
   memcpy(p.g.y, y, n * k * sizeof(double));
+  ke_env env = counting(&p.fitting, 1);
   ke_regress(&p.g, &env);
+  env = counting(&p.leaving_out, 1);
   ke_leave_one_out(&p.g, label, p.error, work, &env);
   free(work);
   return p;
@@ -210,6 +215,33 @@ static void leverage_one_has_no_error(void)
   release(&p);
 }
 
+/* ---- looks for an interrupt ------------------------------------------------------------------ */
+
+/* So many columns that rows go in the smallest steps; all zero, to be quick: the ridge makes them
+ * independent. Inner products twice and one division by R, then; each column is centred. */
+static void a_fit_looks_for_interrupts(void)
+{
+  const size_t at_a_time = 512, n = at_a_time + 1, L = 724, k = 2;
+  problem p = solve(n, L, k, 1.0, calloc(n * L, sizeof(double)), NULL, draw_many(n * k, 51));
+  const size_t checks = p.fitting.checks, last = p.leaving_out.checks;
+  release(&p);
+  mu_assert(checks == L + k + 3 * steps(n, at_a_time));
+  mu_assert(last == steps(n, KE_LOO_ROWS));
+}
+
+/* Equal columns: inner products once, in vain, and then a look a panel. */
+static void panels_look_for_interrupts(void)
+{
+  const size_t n = 100, L = 70, k = 1, panel = 32;
+  double *z = draw_many(n * L, 61);
+  for (size_t l = 1; l < L; l++)
+    memcpy(z + l * n, z, n * sizeof(double));
+  problem p = solve(n, L, k, 0.0, z, NULL, draw_many(n, 62));
+  const size_t checks = p.fitting.checks;
+  release(&p);
+  mu_assert(checks == L + k + 1 + steps(L, panel));
+}
+
 int main(void)
 {
   mu_run(errors_are_those_of_refitting);
@@ -218,5 +250,7 @@ int main(void)
   mu_run(near_dependence_is_resolved);
   mu_run(a_dependent_column_changes_nothing);
   mu_run(leverage_one_has_no_error);
+  mu_run(a_fit_looks_for_interrupts);
+  mu_run(panels_look_for_interrupts);
   return mu_report();
 }

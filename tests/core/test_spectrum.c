@@ -1,4 +1,5 @@
 /* spectrum.c: moments, ranges and Gram products against plain loops. */
+#include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
@@ -104,10 +105,43 @@ static void products_are_those_of_the_centred_matrix(void)
   product(333, 17, 1);
 }
 
+/* ---- looks for an interrupt ------------------------------------------------------------------ */
+
+static void moments_look_for_interrupts(void)
+{
+  const size_t L = 33, means = 16, in_cache = ((size_t)1 << 18) / (L + 1), n = 2 * in_cache + 1;
+  double *z = draw_many(n * L, 3), mean[33], out[33 * 33];
+  tally centred, multiplied;
+  ke_env env = counting(&centred, 1);
+  ke_centre_columns(z, n, L, mean, &env);
+  env = counting(&multiplied, 1);
+  ke_centred_crossprod(z, n, L, 1, mean, out, &env);
+  free(z);
+  mu_assert(centred.checks == L);
+  mu_assert(multiplied.checks == steps(L, means) + steps(n, in_cache));
+}
+
+static void ranges_and_products_look_for_interrupts(void)
+{
+  const size_t n = 2 * KE_EXTREME_ROWS + 1, panel = 64, size = 2 * panel + 1;
+  double *z = draw_many(n, 4), *work = malloc(KE_EXTREME_ROWS * sizeof *work), one = 1.0, range[2];
+  double *K = draw_many(size * size, 5), *v = draw_many(size, 6), *out = draw_many(size, 7);
+  tally ranged, multiplied;
+  ke_env env = counting(&ranged, 1);
+  ke_extremes(z, n, 1, &one, 1, range, work, &env);
+  env = counting(&multiplied, 1);
+  ke_gram_product(K, size, v, 1, 1, out, &env);
+  free(z), free(work), free(K), free(v), free(out);
+  mu_assert(ranged.checks == steps(n, KE_EXTREME_ROWS));
+  mu_assert(multiplied.checks == steps(size, panel));
+}
+
 int main(void)
 {
   mu_run(moments_are_those_of_the_columns);
   mu_run(ranges_are_those_of_the_product);
   mu_run(products_are_those_of_the_centred_matrix);
+  mu_run(moments_look_for_interrupts);
+  mu_run(ranges_and_products_look_for_interrupts);
   return mu_report();
 }

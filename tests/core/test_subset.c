@@ -1,3 +1,4 @@
+#include "count.h"
 #include "kernelect.h"
 #include "minunit.h"
 
@@ -114,9 +115,31 @@ static void leaving_out_matches(void)
   close_fixture(&f);
 }
 
+static void tiles_look_for_interrupts(void)
+{
+  const size_t tiles = half_square(steps(N, KE_SUBSET_TILE));
+  const double chosen[D] = {1.0, 0.0, 1.0, 0.0, 0.0, 0.0};
+  double one[D], two[D];
+  tally pairs, more, less;
+  fixture f;
+  open_fixture(&f, KE_RBF);
+  ke_env counted = counting(&pairs, 1);
+  ke_subset_pairs(&f.s, kt, kk, f.work, &counted);
+  counted = counting(&more, 1);
+  ke_subset_extend(&f.s, chosen, one, two, f.work, &counted);
+  counted = counting(&less, 1);
+  ke_subset_reduce(&f.s, chosen, one, f.work, &counted);
+  close_fixture(&f);
+  mu_assert(tiles > 1);
+  mu_assert(pairs.checks == tiles);
+  mu_assert(more.checks == tiles);
+  mu_assert(less.checks == tiles);
+}
+
 int main(void)
 {
   mu_run(pairs_and_extensions_match);
   mu_run(leaving_out_matches);
+  mu_run(tiles_look_for_interrupts);
   return mu_report();
 }

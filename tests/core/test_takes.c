@@ -1,3 +1,4 @@
+#include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
@@ -171,6 +172,91 @@ static void forward_selection_is_greedy(void)
   mu_assert(bad == 0);
 }
 
+/* ---- looks for an interrupt and progress --------------------------------------------------- */
+
+enum {
+  FEW = 40,              /* rows, */
+  MANY = 70,             /* and directions */
+  EVERY_LEARNERS = 16,   /* fitted, */
+  EVERY_CANDIDATES = 64, /* and judged between two looks */
+  EVERY_DIRECTIONS = 16  /* by which distances grow */
+};
+
+static void neighbours_look_for_interrupts(void)
+{
+  ke_rows rows = pack();
+  double distance[N], *work = malloc(2 * KE_TILE * KE_TILE * sizeof(double));
+  size_t nearest[N], checks[2];
+  ke_nearest p = {&rows, &rows, NULL, 1, distance, nearest};
+  for (int threads = 1; threads <= 2; threads++) {
+    tally t;
+    const ke_env counted = counting(&t, threads);
+    ke_find_nearest(&p, work, &counted);
+    checks[threads - 1] = t.checks;
+  }
+  free(rows.panel), free(rows.norm), free(work);
+  mu_assert(checks[0] == steps(N, KE_TILE) * steps(N, KE_TILE));
+  mu_assert(checks[1] == steps(N, 2 * KE_TILE) * steps(N, KE_TILE));
+}
+
+static void nested_sizes_look_for_interrupts_and_report(void)
+{
+  double *rows = draw_many(FEW * MANY, 2), distance[KE_QUERIES * FEW];
+  int one_class[FEW] = {0};
+  const size_t start[] = {0, FEW};
+  size_t number[FEW], errors[MANY];
+  for (size_t i = 0; i < FEW; i++)
+    number[i] = i;
+  const ke_nested p = {FEW, MANY, rows, one_class, start, number};
+  tally t;
+  const ke_env counted = counting(&t, 1);
+  ke_nested_errors(&p, distance, errors, &counted);
+  free(rows);
+  mu_assert(t.checks == steps(FEW, KE_QUERIES) * steps(MANY, EVERY_DIRECTIONS));
+  mu_assert(t.reports == steps(FEW, KE_QUERIES) && t.share == 1.0 && !t.astray);
+}
+
+typedef struct {
+  tally voting, selecting, given;
+} selection_tallies;
+
+/* Votes of many learners, their selection, and the errors along the order found. */
+static selection_tallies count_selection(void)
+{
+  enum { WORDS = 4 }; /* ke_words(FEW) */
+  static uint64_t bits[MANY * CLASSES * WORDS], half[CLASSES * WORDS], whole[CLASSES * WORDS];
+  double *rows = draw_many(FEW * MANY, 2), work[2 * CLASSES], error[MANY], weight[FEW];
+  int classes[FEW], count[FEW * CLASSES];
+  unsigned char used[MANY];
+  size_t order[MANY];
+  for (size_t i = 0; i < FEW; i++)
+    classes[i] = (int)(i % CLASSES);
+  ke_votes v = {FEW, MANY, CLASSES, ke_words(FEW), classes, bits};
+  ke_ensemble e = {&v, KE_FORWARD, count, half, whole, weight, used, order, error};
+  selection_tallies t;
+  ke_env counted = counting(&t.voting, 1);
+  ke_weak_votes(rows, &v, work, &counted);
+  counted = counting(&t.selecting, 1);
+  ke_kffs(&e, &counted);
+  e.how = KE_GIVEN;
+  counted = counting(&t.given, 1);
+  ke_kffs(&e, &counted);
+  free(rows);
+  return t;
+}
+
+static void selection_looks_for_interrupts_and_reports(void)
+{
+  const selection_tallies t = count_selection();
+  mu_assert(t.voting.checks == steps(MANY, EVERY_LEARNERS));
+  mu_assert(t.selecting.checks == MANY * (1 + steps(MANY, EVERY_CANDIDATES)));
+  mu_assert(t.given.checks == MANY);
+  /* at the start of every round, and at the end */
+  mu_assert(t.selecting.reports == MANY + 1 && t.given.reports == MANY + 1);
+  mu_assert(t.selecting.share == 1.0 && t.given.share == 1.0);
+  mu_assert(!t.selecting.astray && !t.given.astray);
+}
+
 int main(void)
 {
   fill();
@@ -178,5 +264,8 @@ int main(void)
   mu_run(nearest_rows_are_exact_far_from_the_origin);
   mu_run(nested_errors_match_the_plain_loop);
   mu_run(forward_selection_is_greedy);
+  mu_run(neighbours_look_for_interrupts);
+  mu_run(nested_sizes_look_for_interrupts_and_report);
+  mu_run(selection_looks_for_interrupts_and_reports);
   return mu_report();
 }
