@@ -136,10 +136,41 @@ static void tiles_look_for_interrupts(void)
   mu_assert(less.checks == tiles);
 }
 
+/* Many columns make for smaller tiles, between which it looks more often. */
+static void tiles_of_many_columns_are_smaller(void)
+{
+  enum { ROWS = 20, MANY = 1000 };
+  const size_t edge = KE_SUBSET_TILE / 2; /* edge^2 MANY^2 is at most 1e9 */
+  const double at[ROWS] = {0.0};
+  const int one_class[ROWS] = {0};
+  ke_rows column[MANY], packed = lend(ROWS, 1);
+  ke_pack(at, ROWS, NULL, NULL, &packed);
+  for (size_t e = 0; e < MANY; e++)
+    column[e] = packed;
+  const ke_subset s = {.kernel = {KE_RBF, 1.0, 0.0, 0.0},
+                       .n = ROWS,
+                       .d = MANY,
+                       .classes = 1,
+                       .label = one_class,
+                       .target = target,
+                       .column = column};
+  double *sums = malloc(2 * (MANY + 1) * (MANY + 1) * sizeof(double));
+  double *work = malloc(ke_subset_work(MANY, &env) * sizeof(double));
+  tally t;
+  const ke_env counted = counting(&t, 1);
+  ke_subset_pairs(&s, sums, sums + (MANY + 1) * (MANY + 1), work, &counted);
+  const double last = sums[(MANY + 1) * (MANY + 1) - 2]; /* of equal rows: all kernels are 1 */
+  free(sums), free(work);
+  give_back(&packed);
+  mu_assert(t.checks == half_square(steps(ROWS, edge)));
+  mu_near(last, (double)(ROWS * ROWS), 1e-9);
+}
+
 int main(void)
 {
   mu_run(pairs_and_extensions_match);
   mu_run(leaving_out_matches);
   mu_run(tiles_look_for_interrupts);
+  mu_run(tiles_of_many_columns_are_smaller);
   return mu_report();
 }

@@ -141,3 +141,11 @@ test_that("both ends of a range belong to it", {
   expect_silent(check_squares(c(1, -1e150)))
   expect_error(check_squares(-2e150), class = "kernelect_error_not_finite")
 })
+
+test_that("the asymmetry and size of a matrix are those of its entries", {
+  for (n in c(1, 2, 64, 65, 130)) {
+    K <- 1e-3 * random_matrix(n, n, seed = n)
+    expect_identical(symmetry(K), list(gap = max(abs(K - t(K))), largest = max(abs(K))))
+    expect_identical(symmetry(replace(K, n * n, NaN))$largest, Inf)
+  }
+})

@@ -234,6 +234,8 @@ test_that("new rows go the way of the training rows", {
   one_level <- new_rows(iris[101, ], fit) # its factor column alone would give one indicator
   expect_identical(one_level$x, fit$x[101, , drop = FALSE], ignore_attr = TRUE)
   expect_identical(dim(new_rows(iris[0, ], fit)$x), c(0L, 7L))
+  empty <- frame_from_terms(stats::terms(y ~ log(Sepal.Length) + `Sepal.Width`), iris[0, ])
+  expect_identical(names(empty), c("log(Sepal.Length)", "Sepal.Width"))
 
   by_matrix <- model_data(iris_matrix())
   expect_identical(new_rows(iris_matrix()[, 4:1], by_matrix)$x, by_matrix$x)

@@ -495,6 +495,8 @@ test_that("a single column is ranked by every search", {
   for (method in c("forward", "bahsic", "sas")) {
     fit <- kernel_rank(iris[51:150, 3, drop = FALSE], droplevels(iris$Species[51:150]), method = method)
     expect_identical(fit$ranking, 1L, label = method)
+    again <- suppressMessages(kernel_rank(iris[51:150, 3, drop = FALSE], iris$Species[51:150], method = method, resample = 2, n = 1))
+    expect_identical(again$frequency, c(Petal.Length = 1), label = method)
   }
 })
 

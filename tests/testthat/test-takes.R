@@ -456,3 +456,15 @@ test_that("a progress bar is drawn when asked for", {
     expect_gte(lengths(regmatches(paste(bar, collapse = ""), gregexpr("100%", paste(bar, collapse = "")))), if (select == "kffs") 2 else 1)
   }
 })
+
+test_that("weights are drawn as wide as there is room for them", {
+  x <- random_matrix(60, 2)
+  y <- factor(x[, 1]^2 + x[, 2]^2 > 1)
+  widths <- function(size) {
+    fit <- kernel_takes(x, y, rbf_kernel(0.5), basis = "cholesky", basis_size = size, tol = 0)
+    lines <- plot_lines(plot(fit, type = "weights"))
+    as.numeric(sub(" w$", "", grep("^[0-9.]+ w$", lines, value = TRUE))) / 0.75
+  }
+  expect_equal(max(widths(4)), 8)
+  expect_equal(max(widths(50)), 3)
+})
