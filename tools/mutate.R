@@ -48,7 +48,17 @@ is_equivalent <- function(found, file) {
     whole <- known[3L] == "whole line" & trimws(found$from) == trimws(found$text)
     grepl(known[1L], file) & grepl(known[2L], found$text, fixed = TRUE) & (whole | trimws(found$from) == known[3L])
   }
-  Reduce(`|`, lapply(equivalent, same))
+  Reduce(`|`, lapply(equivalent, same)) | is_extreme(found)
+}
+
+# In `a < b ? a : b` and its like it does not matter which of equal values is taken.
+is_extreme <- function(found) {
+  left <- substr(found$text, 1L, found$first - 1L)
+  right <- substring(found$text, found$last + 1L)
+  parts <- regmatches(right, regexec("^([^?]+) [?] ([^?:]+) : \\1[;),]", right, perl = TRUE))
+  first <- vapply(parts, function(p) if (length(p)) p[3L] else NA_character_, "")
+  trimws(found$from) %in% c("<", ">") & !is.na(first) & endsWith(left, first) &
+    !grepl("[[:alnum:]_>.-]$", substr(left, 1L, nchar(left) - nchar(first)))
 }
 
 blank <- function(line, from, to) {
