@@ -222,12 +222,16 @@ compile_core <- function(source, object = core_object(source), flags = NULL) {
   compiler("-std=c99 -Isrc -Itests/core -Itests/fuzz", headers, flags, "-c", source, "-o", object)
 }
 
+last_words <- "" # of a test that failed
 core_tests <- function(objects = core_object(core_sources()), folder = "core", flags = NULL, seconds = 20) {
   for (test in Sys.glob("tests/core/test_*.c")) {
     linked <- compiler(flags, core_object(test, folder), objects, "-o core/program -llapack -lblas -lm")
     run <- sprintf("ulimit -t %d; ASAN_OPTIONS=detect_leaks=0 core/program 2>/dev/null", seconds)
     said <- if (linked) suppressWarnings(system(run, intern = TRUE))
-    if (!any(grepl("^mu: [0-9]+ 0$", said))) return(FALSE)
+    if (!any(grepl("^mu: [0-9]+ 0$", said))) {
+      last_words <<- paste(c(basename(test), if (linked) utils::tail(said, 3L) else "is not linked"), collapse = ": ")
+      return(FALSE)
+    }
   }
   TRUE
 }
@@ -299,7 +303,7 @@ prepare <- function(work) {
   dir.create(file.path(work, "core"))
   if (!install(work) || !build_library(work)) stop("the package does not build", call. = FALSE)
   built <- in_folder(work, all(vapply(c(core_sources(), Sys.glob("tests/core/test_*.c")), compile_core, NA)) && core_tests())
-  if (!built) stop("the core's tests fail without any mutation", call. = FALSE)
+  if (!built) stop("the core's tests fail without any mutation: ", last_words, call. = FALSE)
 }
 
 # ---- one mutant ------------------------------------------------------------------------
@@ -417,7 +421,7 @@ if (anyNA(tally()$end) || (again && "SURVIVED" %in% tally()$end)) {
   for (w in seq_len(workers)) prepare(file.path(home, paste0("work", w)))
   build_sanitized(file.path(home, "sanitized"))
   if (!in_folder(file.path(home, "work1"), sanitized_tests(NULL, file.path(home, "sanitized")))) {
-    stop("the core's tests fail under sanitizers without any mutation", call. = FALSE)
+    stop("the core's tests fail under sanitizers without any mutation: ", last_words, call. = FALSE)
   }
   cpu <- time_tests(file.path(home, "work1"))
   if (again) run_mutants(subset(tally(), end == "SURVIVED"), cpu)
