@@ -99,20 +99,40 @@ static ke_status bowl(void *data, const double *w, double *value, double *gradie
   return KE_OK;
 }
 
-static ke_status search(ke_status (*method)(const ke_objective *, ke_search *, double *, double *),
-                        size_t max_iter, double *w, ke_search *s)
+/* |v|^2, which bends upwards everywhere. */
+static ke_status funnel(void *data, const double *w, double *value, double *gradient)
+{
+  (void)data;
+  *value = 0.0;
+  for (size_t d = 0; d < D; d++) {
+    *value += pow(w[d], 4.0);
+    gradient[d] = 2.0 * w[d] * w[d];
+  }
+  return KE_OK;
+}
+
+typedef ke_status (*searching)(const ke_objective *, ke_search *, double *, double *);
+typedef ke_status (*evaluating)(void *, const double *, double *, double *);
+
+static ke_status search_on(evaluating evaluate, searching method, size_t max_iter, double *w,
+                           ke_search *s)
 {
   static double gradient[D], values[1001], steps[1001];
   double *work = malloc(ke_search_work(D) * sizeof(double));
   const ke_search start = {
       .max_iter = max_iter, .tol = 1e-12, .gradient = gradient, .values = values, .steps = steps};
-  const ke_objective f = {D, bowl, NULL};
+  const ke_objective f = {D, evaluate, NULL};
   *s = start;
   for (size_t d = 0; d < D; d++)
     w[d] = 1.0;
   const ke_status status = method(&f, s, w, work);
   free(work);
   return status;
+}
+
+static ke_status search(searching method, size_t max_iter, double *w, ke_search *s)
+{
+  return search_on(bowl, method, max_iter, w, s);
 }
 
 static void lbfgs_reaches_the_bounded_optimum(void)
@@ -141,6 +161,21 @@ static void lbfgs_takes_the_steps_of_its_rule(void)
   for (size_t d = 0; d < D; d++)
     mu_near(w[d] * w[d], fmax(centre[d], 0.0), 1e-12);
   tenfold = 10.0;
+}
+
+/* Where no bend is of use, the gradient is followed: twice as far each time, up to eight tenths. */
+static void lbfgs_doubles_its_reach_along_the_gradient(void)
+{
+  const double reach[] = {0.1, 0.2, 0.4, 0.8, 0.8};
+  double w[D], v = 1.0;
+  ke_search s;
+  for (size_t k = 0; k < sizeof reach / sizeof *reach; k++) {
+    v *= 1.0 + reach[k];
+    mu_assert(search_on(funnel, ke_lbfgs, k + 1, w, &s) == KE_NOT_CONVERGED);
+    mu_near(w[0] * w[0], v, 1e-13 * v);
+    mu_near(w[D - 1] * w[D - 1], v, 1e-13 * v);
+    mu_near(s.value, D * v * v, 1e-12 * v * v);
+  }
 }
 
 static void searches_never_fall_and_say_when_cut_short(void)
@@ -185,6 +220,7 @@ int main(void)
   mu_run(blocks_do_not_matter);
   mu_run(lbfgs_reaches_the_bounded_optimum);
   mu_run(lbfgs_takes_the_steps_of_its_rule);
+  mu_run(lbfgs_doubles_its_reach_along_the_gradient);
   mu_run(searches_never_fall_and_say_when_cut_short);
   mu_run(strips_look_for_interrupts);
   return mu_report();
