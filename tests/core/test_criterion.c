@@ -99,14 +99,16 @@ static ke_status bowl(void *data, const double *w, double *value, double *gradie
   return KE_OK;
 }
 
-/* |v|^2, which bends upwards everywhere. */
+/* |v|^2, which bends upwards everywhere; with `uphill` -1 the bowl that it is upside down. */
+static double uphill = 1.0;
+
 static ke_status funnel(void *data, const double *w, double *value, double *gradient)
 {
   (void)data;
   *value = 0.0;
   for (size_t d = 0; d < D; d++) {
-    *value += pow(w[d], 4.0);
-    gradient[d] = 2.0 * w[d] * w[d];
+    *value += uphill * pow(w[d], 4.0);
+    gradient[d] = uphill * 2.0 * w[d] * w[d];
   }
   return KE_OK;
 }
@@ -178,6 +180,26 @@ static void lbfgs_doubles_its_reach_along_the_gradient(void)
   }
 }
 
+/* A plain step takes no factor beyond ten times its value, or below a tenth of it, and is twice as
+ * long as the last one at most. The slope by w is 4 w^3. */
+static void plain_ascent_takes_the_steps_of_its_rule(void)
+{
+  double w[D];
+  ke_search s;
+  mu_assert(search_on(funnel, ke_ascend, 1, w, &s) == KE_NOT_CONVERGED);
+  mu_near(w[0], 10.0, 1e-13);
+  mu_assert(search_on(funnel, ke_ascend, 2, w, &s) == KE_NOT_CONVERGED);
+  mu_near(w[0], 100.0, 1e-12);
+  mu_near(s.steps[2], sqrt((double)D) * 90.0, 1e-11);
+  uphill = -1.0;
+  mu_assert(search_on(funnel, ke_ascend, 1, w, &s) == KE_NOT_CONVERGED);
+  mu_near(w[0], 0.1, 1e-15);
+  const double first = 0.9 / 4.0; /* step that went from 1 to a tenth */
+  mu_assert(search_on(funnel, ke_ascend, 2, w, &s) == KE_NOT_CONVERGED);
+  mu_near(w[0], 0.1 - 2.0 * first * 4.0 * 0.1 * 0.1 * 0.1, 1e-14);
+  uphill = 1.0;
+}
+
 static void searches_never_fall_and_say_when_cut_short(void)
 {
   double w[D];
@@ -221,6 +243,7 @@ int main(void)
   mu_run(lbfgs_reaches_the_bounded_optimum);
   mu_run(lbfgs_takes_the_steps_of_its_rule);
   mu_run(lbfgs_doubles_its_reach_along_the_gradient);
+  mu_run(plain_ascent_takes_the_steps_of_its_rule);
   mu_run(searches_never_fall_and_say_when_cut_short);
   mu_run(strips_look_for_interrupts);
   return mu_report();
