@@ -64,12 +64,16 @@ rank_kfds <- function(x, y, control) {
 # Normal vector x'a, (N + mu I) a = K e, N = K P K, with e the difference of class means and P
 # taking class means out; mu is `ridge` times the mean diagonal of N. With fewer columns than
 # rows the same vector comes from input space, (C S + mu I) h = C delta, S = x'P x, C = x'x: N
-# squares the condition number of K, S is the matrix itself.
+# squares the condition number of K, S is the matrix itself. Passes over a wide table follow each
+# other: an interrupt is looked for between them.
 fisher_normal <- function(x, side, ridge) {
+  .Call(ffi_check)
   group <- (side > 0) + 1L
   counts <- tabulate(group, 2L)
   means <- rowsum(x, group, reorder = TRUE) / counts
+  .Call(ffi_check)
   inner <- x - means[group, , drop = FALSE]
+  .Call(ffi_check)
   delta <- means[2L, ] - means[1L, ]
   if (ridge == 0) {
     h <- solve_scatter(inner, delta)
@@ -84,6 +88,7 @@ fisher_normal <- function(x, side, ridge) {
     h <- crossprod(x, solve_ridged(N, x %*% delta))
   }
   h <- drop(h)
+  .Call(ffi_check)
   list(normal = h, value = sum(h * delta)^2 / sum((inner %*% h)^2))
 }
 
