@@ -95,7 +95,7 @@ check_memory <- function(rows, columns, remedy = gram_remedy) {
 
 format_bytes <- function(bytes) {
   units <- c("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
-  step <- min(max(floor(log(max(bytes, 1), 1000)), 0), length(units) - 1)
+  step <- min(floor(log(max(bytes, 1), 1000)), length(units) - 1)
   paste(format(bytes / 1000^step, digits = 3), units[step + 1])
 }
 

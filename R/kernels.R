@@ -83,7 +83,7 @@ rbf_kernel <- function(sigma = "mean", gamma = NULL, width = NULL, weights = NUL
   # all three stay as they were given, and none may be beyond what a double holds
   if (is.null(width)) width <- 1 / gamma
   if (any(others)) sigma <- sqrt(width / 2)
-  if (!all(is.finite(c(gamma, width))) || min(gamma, width) == 0) {
+  if (!all(is.finite(c(gamma, width)))) { # one is infinite where the other is zero
     arg <- names(given)[given]
     must_be(arg, "neither extremely small nor extremely large",
             c(sigma = sigma, gamma = gamma, width = width)[[arg]])
