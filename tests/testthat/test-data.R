@@ -331,3 +331,111 @@ test_that("one column stays a column where rows are omitted", {
   fit <- suppressMessages(kernel_lm(x, y, na_action = "omit"))
   expect_identical(fitted(fit), stats::setNames(fitted(kernel_lm(x[-1, , drop = FALSE], y[-1])), names(fitted(fit))))
 })
+
+test_that("rows of every kind of response are taken as they are", {
+  expect_identical(take_rows(matrix(1:3), 2:3), matrix(2:3))
+  expect_identical(take_rows(data.frame(a = 1:3), 3L), data.frame(a = 3L, row.names = 3L))
+  expect_identical(take_rows(factor(c("u", "v")), 2L), factor("v", levels = c("u", "v")))
+  expect_identical(take_rows(1:3, NULL), 1:3)
+  x <- cbind(a = c(1, NA, 3), b = 4:6)
+  expect_message(data <- model_data(x, matrix(7:9), na_action = "omit", scale = FALSE), "^1 of 3 rows with missing values omitted.\n$")
+  expect_identical(data[c("x", "y", "n", "kept")], list(x = x[-2, ], y = matrix(c(7L, 9L)), n = 2L, kept = c(1L, 3L)))
+  expect_null(model_data(x[-2, ])$kept)
+})
+
+test_that("matrix columns without names are numbered", {
+  data <- data.frame(a = 1:2)
+  data$m <- matrix(1:4, 2)
+  data$n <- matrix(5:6, 2, dimnames = list(NULL, "p"))
+  expect_identical(model_data(data, scale = FALSE)$x, cbind(a = c(1, 2), m1 = c(1, 2), m2 = c(3, 4), np = c(5, 6)))
+})
+
+test_that("row names stay unless they are a plain count", {
+  rows <- function(data) rownames(model_data(data, scale = FALSE)$x)
+  expect_null(rows(iris[1:2, ]))
+  expect_null(rows(iris[1, ]))
+  expect_identical(rows(iris[c(3, 5), ]), c("3", "5"))
+  expect_identical(rows(iris[2:1, ]), c("2", "1"))
+  expect_identical(rows(mtcars[1, ]), "Mazda RX4")
+  fit <- model_data(mtcars)
+  expect_identical(rownames(new_rows(mtcars[2, ], fit)$x), "Mazda RX4 Wag")
+  expect_null(rownames(new_rows(`rownames<-`(mtcars[2:3, ], NULL), fit)$x))
+})
+
+test_that("five columns with missing values are all named, of six one is more", {
+  some <- function(count) model_data(matrix(NA_real_, 2, count))
+  expect_error(some(5), "column 1 (2), column 2 (2), column 3 (2), column 4 (2), column 5 (2). Remove", fixed = TRUE)
+  expect_error(some(6), "column 5 (2), 1 more. Remove", fixed = TRUE)
+  expect_error(model_data(diag(2), cbind(c(NA, 1), c(NA, 2))), "^`y` has missing values \\(1\\). Remove or impute them, or use")
+  expect_error(model_data(diag(2), na_action = NULL, c(NA, 1)), "Remove or impute them.", fixed = TRUE)
+})
+
+test_that("NaN beside infinite values in one column is seen", {
+  x <- cbind(a = c(NaN, Inf, 1), b = 1:3)
+  expect_error(model_data(x), "`x` has NaN (1) and infinite (1) values, in `a`.", fixed = TRUE, class = "kernelect_error_not_finite")
+  expect_error(model_data(diag(3), c(NaN, Inf, 1)), "`y` has NaN (1) and infinite (1) values.", fixed = TRUE)
+  # in new rows NaN marks a row, and infinite values are refused
+  fit <- model_data(cbind(a = 1:3, b = 3:5))
+  expect_identical(new_rows(replace(x, 2, NA), fit)$complete, c(FALSE, FALSE, TRUE))
+  expect_error(new_rows(x, fit), "`newdata` has infinite (1) values, in `a`.", fixed = TRUE, class = "kernelect_error_not_finite")
+})
+
+test_that("a response has one value per row, in at most two dimensions", {
+  argument <- "kernelect_error_argument"
+  expect_error(model_data(diag(2), array(1, c(2, 1, 1))), "`y` must be a vector, a factor or a matrix", class = argument)
+  expect_error(model_data(diag(2), quote(a)), "`y` must be a vector", class = argument)
+  expect_error(model_data(diag(2), 1:3), "one value per row of `x` (2), not 3.", fixed = TRUE, class = argument)
+  expect_identical(model_data(diag(2), c("u", "v"))$y, c("u", "v"))
+  expect_identical(model_data(diag(2), I(c(1, 2)))$y, c(1, 2))
+})
+
+test_that("formulas find their variables in an environment, and a function is no variable", {
+  home <- list2env(list(a = c(1, 2, 4), b = c("u", "v", "u")))
+  expect_identical(formula_data(b ~ a, home)$x, data.frame(a = c(1, 2, 4)), ignore_attr = TRUE)
+  expect_error(formula_data(b ~ ., home), "needs `data` to be a data frame", class = "kernelect_error_formula")
+  expect_error(formula_data(Species ~ mean, iris), "`mean` is not a column of `data`", class = "kernelect_error_columns")
+  expect_error(formula_data(Species ~ one_a + one_b, iris), "`one_a`, `one_b` are not columns of `data`", class = "kernelect_error_columns")
+  expect_error(formula_data(Species ~ Petal.Width + Sepal.Length * Sepal.Width, iris), "an interaction (Sepal.Length:Sepal.Width)",
+               fixed = TRUE, class = "kernelect_error_formula")
+})
+
+test_that("a formula leaves a plain frame, also of no rows and names that are no words", {
+  expect_null(attr(formula_data(~., iris, response = FALSE)$x, "terms"))
+  data <- data.frame(`a b` = c(1, 2), y = c(3, 5), check.names = FALSE)
+  parts <- formula_data(y ~ `a b`, data)
+  expect_identical(names(parts$x), "a b")
+  expect_identical(names(frame_from_terms(parts$terms, data[0, ])), "a b")
+  fit <- fit_formula(y ~ `a b`, data)
+  expect_identical(dim(new_rows(data[0, ], fit)$x), c(0L, 1L))
+})
+
+test_that("of what a formula takes from elsewhere only single values go along", {
+  fit <- local({
+    power <- 2
+    fit_formula(Species ~ I(Sepal.Length^power) + Sepal.Width, iris)
+  })
+  expect_identical(all.vars(attr(fit$input$terms, "predvars")), c("Species", "Sepal.Length", "Sepal.Width"))
+  expect_equal(new_rows(iris, fit)$x, fit$x)
+  fit <- local({
+    cuts <- c(5, 6)
+    fit_formula(Species ~ findInterval(Sepal.Length, cuts), iris)
+  })
+  expect_error(new_rows(iris, fit), "`newdata` lacks column `cuts`.", fixed = TRUE, class = "kernelect_error_columns")
+})
+
+test_that("the nearest name differs in at most a third of its letters", {
+  expect_identical(nearest_name("abc", c("xyz", "abd")), "abd")
+  expect_identical(nearest_name("ab", "ac"), character())
+  expect_identical(nearest_name("abc", c("ABC", "abd")), "ABC")
+  expect_identical(nearest_name("abcdef", c("abcd", "abcde", "bcdef")), c("abcde", "bcdef"))
+  expect_identical(nearest_name("abc", character()), character())
+})
+
+test_that("one and two missing columns are told in their grammar", {
+  input <- list(columns = c("a", "b", "c"), width = 3)
+  expect_error(match_columns(cbind(a = 1, b = 2), input), "`newdata` lacks column `c`.", fixed = TRUE)
+  expect_error(match_columns(data.frame(b = 2), input), "`newdata` lacks columns `a`, `c`.", fixed = TRUE)
+  one <- list(columns = "a", width = 1)
+  expect_identical(match_columns(cbind(b = 1:2, a = 3:4), one), cbind(a = c(3, 4)))
+  expect_identical(match_columns(data.frame(b = 1:2, a = 3:4), one), cbind(a = c(3, 4)))
+})

@@ -104,3 +104,67 @@ test_that("a seal of the class alone says nothing of the fields", {
   attr(fit, "seal") <- attr(fit, "seal")["class"]
   expect_error(predict(fit, mtcars), class = "kernelect_error_model")
 })
+
+test_that("a seal knows every field, the class, and what may change", {
+  model <- seal(structure(list(a = pi, scores = 1:3), class = "mine"))
+  damaged <- function(model) expect_error(check_seal(model, "m"), "`m` is damaged", class = "kernelect_error_model")
+  expect_identical(check_seal(model), model)
+  expect_identical(check_seal(seal(structure(list(a = 1), class = "mine")))$a, 1)
+  damaged(within_list(model, a = 3))
+  damaged(within_list(model, scores = 3:1))
+  damaged(within_list(model, a = NULL))
+  damaged(structure(model, class = "other"))
+  expect_identical(check_seal(within_list(model, note = 1))$note, 1)
+  expect_s3_class(check_seal(structure(model, class = c("other", "mine"))), "other")
+  dropped <- model
+  dropped$scores <- NULL
+  expect_null(check_seal(dropped)$scores)
+  for (forged in list(NULL, "text", c(a = "x", class = "y"), c(a = 1L, class = 2L), 1, c(a = NA_real_, class = 1))) {
+    damaged(`attr<-`(model, "seal", forged))
+  }
+  damaged(structure(1, class = "mine", seal = attr(model, "seal")))
+})
+
+test_that("a condition that is not plainly true is damage", {
+  expect_silent(must_hold(TRUE, "m"))
+  for (bad in expression(FALSE, NA, NULL, c(TRUE, TRUE), stop("no"), 1)) {
+    expect_error(must_hold(eval(bad), "m"), "`m` is damaged", class = "kernelect_error_model")
+  }
+})
+
+test_that("validators take what a model holds and nothing else", {
+  holds <- function(is, good, bad) {
+    for (v in good) expect_true(is(v), info = utils::capture.output(dput(v)))
+    # an error is as good as FALSE: see must_hold()
+    for (v in bad) expect_false(isTRUE(tryCatch(is(v), error = function(e) FALSE)), info = utils::capture.output(dput(v)))
+  }
+  m <- matrix(c(1, 2, 3, 4, 5, 6), 2)
+  holds(function(v) is_matrix_of(v, 2, 3), list(m), list(
+    t(m), m[, 1:2], m[1, , drop = FALSE], m > 0, as.vector(m), m * NA, replace(m, 2, Inf), NULL
+  ))
+  holds(function(v) is_numbers(v, 2), list(c(1, 2)), list(1, c(1, 2, 3), 1:2, c("a", "b"), c(1, NA), c(1, Inf), list(1, 2), NULL))
+  holds(function(v) is_index(v, 3), list(1, 3, 1:3, c(2, 2)), list(0, 4, c(1, 4), c(0, 3), NA, "1", TRUE, c(1, NA), NULL))
+  holds(is_levels, list(c("a", "b"), c("a", "b", "c")), list("a", c("a", "a"), c("a", NA, "b"), 1:2, factor(c("a", "b")), NULL))
+  scaling <- list(center = c(0, 1), scale = c(1, -2))
+  holds(function(v) valid_scaling(v, 2), list(NULL, scaling), list(
+    within_list(scaling, scale = c(1, 0)), within_list(scaling, scale = c(0, 0)), within_list(scaling, scale = 1),
+    within_list(scaling, center = 1), within_list(scaling, center = c(NA, 1)), within_list(scaling, scale = c(1, NaN)),
+    within_list(scaling, center = NULL), c(1, 2), list(), "a"
+  ))
+  holds(function(v) valid_names(v, 2), list(NULL, c("a", "b")), list("a", letters[1:3], 1:2, list("a", "b")))
+  holds(function(v) valid_width(list(weights = v), 2), list(NULL, c(1, 2)), list(1, c(1, 2, 3)))
+  holds(is_list_of_levels, list(list(), list(a = NULL, b = "u"), list(c("u", "v"))), list("u", list(1), list("u", 1), list(NULL, TRUE)))
+  input <- list(width = 2, columns = c("a", "b"), variables = "v", levels = list(v = c("a", "b")), terms = stats::terms(y ~ a))
+  holds(valid_input, list(input, input["width"], input[c("width", "columns")]), list(
+    within_list(input, width = NULL), within_list(input, width = "2"), within_list(input, width = 3), within_list(input, columns = 1:2),
+    within_list(input, variables = 1), within_list(input, levels = "a"), within_list(input, levels = list(1)),
+    within_list(input, terms = y ~ a), within_list(input, terms = new.env()),
+    within_list(input, terms = structure(1, class = "terms")), 1, NULL
+  ))
+  model <- list(input = input, vectors = `colnames<-`(m[, 1:2], c("a", "b")), scaling = scaling)
+  holds(function(v) valid_rows(v, 2), list(model, within_list(model, scaling = NULL)), list(
+    within_list(model, vectors = m[, 1:2]), within_list(model, vectors = model$vectors[1, , drop = FALSE]),
+    within_list(model, vectors = model$vectors[, 2:1]), within_list(model, scaling = list(center = 0, scale = 1)),
+    within_list(model, input = within_list(input, columns = "a")), within_list(model, input = NULL)
+  ))
+})
