@@ -104,3 +104,30 @@ test_that("a missing label of a Gram matrix gets a remedy that there is", {
     expect_error(criterion(gram(iris[1:4]), y), "Remove those rows and columns", class = "kernelect_error_missing_values")
   }
 })
+
+test_that("the unit of a Gram matrix does not matter, up to the largest numbers", {
+  x <- iris_matrix(c(1:5, 51:57))
+  K <- gram(x, rbf_kernel(1))
+  y <- rep(c("a", "b"), c(5, 7))
+  for (unit in c(1e-8, 1e8)) {
+    expect_equal(kernel_alignment(unit * K, y), kernel_alignment(K, y), tolerance = 1e-12)
+    expect_equal(kernel_separability(unit * K, y), kernel_separability(K, y), tolerance = 1e-12)
+    expect_equal(kernel_hsic(unit * K, y), unit * kernel_hsic(K, y), tolerance = 1e-12)
+    same <- unit * gram(x[c(1, 1, 1, 8, 8, 8), ], rbf_kernel(0.7))
+    expect_error(kernel_separability(same, rep(c("a", "b"), each = 3)), "eps", class = "kernelect_error_data")
+  }
+  ones <- matrix(1, 2, 2) + diag(2)
+  expect_equal(kernel_alignment(2e307 * ones, c("a", "b")), kernel_alignment(ones, c("a", "b")))
+  for (criterion in list(kernel_alignment, kernel_separability, kernel_hsic)) {
+    expect_error(criterion(5e307 * ones, c("a", "b")), "too large to sum", class = "kernelect_error_not_finite")
+  }
+})
+
+test_that("sums over classes do not depend on the pieces they are taken in", {
+  n <- 2900
+  expect_length(pieces(n, 4 * n), 2)
+  a <- sin(seq_len(n))
+  y <- rep_len(c(2L, 1L, 3L), n)
+  sums <- as.vector(tapply(a, y, sum))
+  expect_equal(unname(class_sums(tcrossprod(a), factor(y))), tcrossprod(sums), tolerance = 1e-9)
+})

@@ -298,3 +298,46 @@ test_that("the memory of the machine is known on Linux", {
   total <- grep("^MemTotal", readLines("/proc/meminfo"), value = TRUE)
   expect_equal(.Call(ffi_memory_limit), 1024 * as.numeric(gsub("[^0-9]", "", total)), tolerance = 0.01)
 })
+
+test_that("a function kernel answers for both sets of rows, in its own unit", {
+  x <- random_matrix(6, 3)
+  z <- random_matrix(4, 3, seed = 2)
+  w <- c(2, 0.5, -1)
+  squared <- function(x, z) (1 + tcrossprod(x, z))^2
+  ours <- polynomial_kernel(2, weights = w)
+  expect_equal(gram(x, function_kernel(squared, weights = w), z), reference_gram(x, ours, z), tolerance = 1e-13)
+  expect_equal(kernel_diagonal(function_kernel(squared, weights = w), x), diag(reference_gram(x, ours)), tolerance = 1e-13)
+  wrong <- list(
+    function(x, z) tcrossprod(x, z)[, -1], function(x, z) tcrossprod(x, z)[-1, ], function(x, z) tcrossprod(z, x),
+    function(x, z) rep(1, nrow(x) * nrow(z)), function(x, z) tcrossprod(x, z) > 0
+  )
+  for (f in wrong) {
+    expect_error(gram(x, function_kernel(f), z), "must return a numeric 6 x 4 matrix, not", class = "kernelect_error_kernel")
+  }
+  labelled <- function(x, z) matrix(1L, nrow(x), nrow(z), dimnames = list(letters[seq_len(nrow(x))], NULL))
+  expect_identical(gram(x, function_kernel(labelled)), matrix(1, 6, 6))
+  expect_identical(gram(x, function_kernel(labelled), z), matrix(1, 6, 4))
+  expect_identical(gram(x, function_kernel(function(x, z) 0 * tcrossprod(x, z))), matrix(0, 6, 6))
+  bent <- function(unit, gap) function(x, z) unit * (tcrossprod(x, z) + replace(matrix(0, nrow(x), nrow(z)), 2, gap))
+  for (unit in c(1e-6, 1, 1e6)) {
+    K <- bent(unit, 1e-9)(x, x)
+    expect_identical(gram(x, function_kernel(bent(unit, 1e-9))), (K + t(K)) / 2)
+    expect_error(gram(x, function_kernel(bent(unit, 1e-6))), "must be symmetric", class = "kernelect_error_kernel")
+  }
+})
+
+test_that("bytes have three digits and the largest unit that fits", {
+  expect_identical(format_bytes(999), "999 bytes")
+  for (i in 1:6) expect_identical(format_bytes(1000^i), paste(1, c("kB", "MB", "GB", "TB", "PB", "EB")[i]))
+  expect_identical(format_bytes(1.23456e21), "1235 EB")
+  expect_identical(format_bytes(16461e6), "16.5 GB")
+})
+
+test_that("one row keeps its name, and rows of `z` are looked at", {
+  expect_identical(dimnames(gram(mtcars[1, ], linear_kernel())), rep(list("Mazda RX4"), 2))
+  x <- random_matrix(3, 2)
+  expect_identical(gram(x, linear_kernel(), x[2, , drop = FALSE]), tcrossprod(x, x[2, , drop = FALSE]))
+  z <- rbind(c(NaN, 1), c(NA, 2))
+  expect_error(gram(x, z = z), "`z` has missing values in column 1 (1).", fixed = TRUE, class = "kernelect_error_missing_values")
+  expect_error(gram(x, z = z[1, , drop = FALSE]), "`z` has NaN (1)", fixed = TRUE, class = "kernelect_error_not_finite")
+})

@@ -153,3 +153,71 @@ test_that("a width that the data do not give is an error", {
     gram(iris_matrix(), linear_kernel(weights = c(Sepal.Length = 1, b = 2)))
   })
 })
+
+test_that("parameters of the wrong length or kind are refused, at their limits accepted", {
+  argument <- "kernelect_error_argument"
+  expect_error(rbf_kernel(c("mean", "median")), "`sigma` must be .* not a character vector of length 2", class = argument)
+  expect_error(laplace_kernel(NA_character_), "`sigma`", class = argument)
+  expect_error(linear_kernel(weights = numeric()), "`weights` must be", class = argument)
+  expect_error(linear_kernel(weights = c(1, NA, Inf)), "2 are not", class = "kernelect_error_not_finite")
+  expect_error(rbf_kernel(sigma = 1e-200), "`sigma` must be neither extremely small nor extremely large", class = argument)
+  expect_error(rbf_kernel(width = 1e-320), "`width` must be neither", class = argument)
+  expect_identical(as_kernel(polynomial_kernel(1000))$degree, 1000)
+  expect_identical(as_kernel(polynomial_kernel(1))$degree, 1)
+  expect_error(polynomial_kernel(1001), "at most 1000", class = argument)
+})
+
+test_that("every field of a kernel is looked at before it is used", {
+  damaged <- function(kernel, ...) {
+    fields <- list(...)
+    for (field in names(fields)) kernel[field] <- fields[field]
+    expect_error(as_kernel(kernel), "`kernel` is damaged", class = "kernelect_error_argument",
+                 info = paste(kernel$type[1], names(fields), utils::capture.output(dput(fields))))
+  }
+  for (bad in list(NA, Inf, "a", c(1, 2), NULL)) {
+    damaged(rbf_kernel(2), sigma = bad)
+    damaged(rbf_kernel(2), gamma = bad)
+    damaged(laplace_kernel(2), sigma = bad)
+    damaged(polynomial_kernel(), degree = bad)
+    damaged(polynomial_kernel(), scale = bad)
+    damaged(polynomial_kernel(), offset = bad)
+    damaged(sigmoid_kernel(), scale = bad)
+    damaged(sigmoid_kernel(), offset = bad)
+    if (!is.null(bad)) damaged(rbf_kernel(), factor = bad)
+  }
+  for (bad in list(0, -1)) {
+    damaged(rbf_kernel(2), sigma = bad)
+    damaged(rbf_kernel(2), gamma = bad)
+    damaged(laplace_kernel(2), sigma = bad)
+    damaged(polynomial_kernel(), degree = bad)
+    damaged(rbf_kernel(), factor = bad)
+  }
+  damaged(polynomial_kernel(), degree = 1001)
+  damaged(linear_kernel(), type = c("linear", "linear"))
+  damaged(linear_kernel(), type = character())
+  expect_error(as_kernel(structure(1, class = "kernelect_kernel")), "damaged", class = "kernelect_error_argument")
+})
+
+test_that("factors of an unknown width multiply", {
+  x <- random_matrix(20, 3)
+  eighth <- scaled_sigma(scaled_sigma(laplace_kernel("median"), 0.5), 0.25)
+  expect_equal(resolve_kernel(eighth, x)$sigma, stats::median(stats::dist(x)) / 8, tolerance = 1e-13)
+})
+
+test_that("the median of two rows is their distance", {
+  expect_equal(resolve_kernel(rbf_kernel("median"), rbind(c(0, 0), c(3, 4)))$sigma, 5)
+  # n = 2: each row is half the distance away from the centroid
+  expect_equal(resolve_kernel(rbf_kernel("mean"), rbind(c(0, 0), c(3, 4)))$sigma, 2.5)
+  expect_error(resolve_kernel(rbf_kernel("mean"), rbind(c(1, 2))), "identical", class = "kernelect_error_data")
+})
+
+test_that("named weights go by position where the columns have no names", {
+  x <- unname(iris_matrix(1:9))
+  named <- c(a = 1, b = 2, c = 3, d = 4)
+  expect_identical(gram(x, linear_kernel(weights = named)), gram(x, linear_kernel(weights = 1:4)))
+})
+
+test_that("five weights are printed, and of more how many there are", {
+  expect_output(print(linear_kernel(weights = 1:5)), "weights: 1, 2, 3, 4, 5$")
+  expect_output(print(linear_kernel(weights = 1:6)), "weights: 1, 2, 3, 4, 5, ... (6)", fixed = TRUE)
+})

@@ -11,10 +11,36 @@ test_that("products in pieces are the products", {
   expect_identical(zeros(1100, 1000), matrix(0, 1100, 1000))
 })
 
-test_that("pieces of one row, and of one column, are still matrices", {
-  a <- random_matrix(3, 6000)
-  expect_length(pieces(nrow(a), ncol(a)^2), 3)
+test_that("pieces of one row are still matrices", {
+  a <- random_matrix(2, 4100)
+  expect_length(pieces(nrow(a), ncol(a)^2), 2)
   expect_equal(inner_product(a), crossprod(a), tolerance = 1e-12)
-  tall <- matrix(seq_len(40) / 7, ncol = 1)
-  expect_equal(by_rows(tall, 2^22, function(part) part %*% t(rep(1, 2^22)))[, 1], tall[, 1], tolerance = 1e-12)
+})
+
+test_that("rows are cut into pieces of 2^25 operations and chunks of a million values", {
+  expect_identical(lapply(pieces(5, 2^24), as.integer), list(1:2, 3:4, 5L))
+  expect_identical(lapply(pieces(4, 2^24), as.integer), list(1:2, 3:4))
+  expect_identical(lapply(pieces(3, 2^30), as.integer), list(1L, 2L, 3L))
+  expect_identical(lapply(pieces(3, 0), as.integer), list(1:3))
+  expect_length(pieces(0, 7), 0)
+  expect_length(pieces(2^25, 0.5), 1)
+  expect_identical(lengths(row_chunks(2500, 1000)), c(1000L, 1000L, 500L))
+  expect_identical(lengths(row_chunks(1025, 1e9)), c(512L, 512L, 1L))
+  expect_identical(lengths(row_chunks(1e6, 0)), 1000000L)
+  expect_identical(unlist(row_chunks(2500, 1000)), 1:2500)
+})
+
+test_that("two pieces of one row each are two matrices", {
+  a <- random_matrix(2, 6000)
+  expect_length(pieces(2, 6000 * 3000), 2)
+  seen <- list()
+  head_of <- function(part) {
+    seen <<- c(seen, list(dim(part)))
+    part[, 1:3000]
+  }
+  expect_identical(by_rows(a, 3000, head_of), a[, 1:3000])
+  expect_identical(seen, list(c(1L, 6000L), c(1L, 6000L)))
+  seen <- list()
+  expect_identical(by_rows(a, 2000, head_of), a[, 1:3000])
+  expect_identical(seen, list(c(2L, 6000L)))
 })
