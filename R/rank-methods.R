@@ -58,7 +58,7 @@ summary.kernel_rank <- function(object, ...) {
   if (!is.null(object$frequency)) table$frequency <- unname(object$frequency[best])
   structure(
     list(
-      table = table, zero = sum(object$score == 0), iterations = max(0L, nrow(object$path) - 1L),
+      table = table, zero = sum(object$score == 0), iterations = max(0L, object$path$iteration),
       kernel = object$kernel, headline = rank_headline(object)
     ),
     class = "summary.kernel_rank"
