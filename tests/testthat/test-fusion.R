@@ -562,3 +562,236 @@ test_that("a kernel that may be indefinite is looked at, on data too", {
     expect_error(kernel_fusion(x, c(1, 2, 4), kernels = list(bent = bent), scale = FALSE), "`bent`", class = "kernelect_error_indefinite")
   }
 })
+
+test_that("a damaged model is refused under a seal made again, whatever the part", {
+  data <- toy(20, 3)
+  K <- gram(data$x)
+  dimnames(K) <- list(letters[1:20], letters[1:20])
+  columns <- kernel_fusion(data$x, data$y)
+  on_columns <- kernel_fusion(data$x, data$y, list(a = kernel_on(rbf_kernel(), c("v1", "v2")), n = noise_kernel()), adaptive = FALSE)
+  by_gram <- kernel_fusion(y = data$y, kernels = list(a = K, n = noise_kernel()), adaptive = FALSE)
+  classes <- kernel_fusion(iris[1:4], iris$Species)
+  refused <- function(.model, .new, ...) {
+    broken <- forge(structure(within_list(unclass(.model), ...), class = class(.model)))
+    expect_error(predict(broken, .new), class = "kernelect_error_model", info = names(list(...)))
+  }
+  for (case in list(list(columns, data$x), list(on_columns, data$x), list(by_gram, list(a = K)))) {
+    model <- case[[1]]
+    expect_identical(predict(forge(model), case[[2]]), predict(model, case[[2]]))
+    refused(model, case[[2]], weights = replace(model$weights, 1, -1))
+    refused(model, case[[2]], weights = replace(model$weights, 1, NA))
+    refused(model, case[[2]], weights = unname(model$weights))
+    refused(model, case[[2]], levels = "a")
+    refused(model, case[[2]], intercept = c(model$intercept, 1))
+    refused(model, case[[2]], n = "20")
+    refused(model, case[[2]], support = c(model$support[-1], 21L))
+  }
+  refused(classes, iris, intercept = classes$intercept[1:2])
+  refused(classes, iris, coefficients = classes$coefficients[, 1:2])
+  refused(columns, data$x, coefficients = columns$coefficients[-1])
+  refused(columns, data$x, input = NULL)
+  refused(columns, data$x, input = within_list(columns$input, width = 4L))
+  refused(columns, data$x, scaling = within_list(columns$scaling, center = 0))
+  for (case in list(list(on_columns, data$x), list(by_gram, list(a = K)))) {
+    model <- case[[1]]
+    refused(model, case[[2]], kernels = model$kernels[1])
+    refused(model, case[[2]], kernels = within_list(model$kernels, a = 1))
+    refused(model, case[[2]], expansion = model$expansion[-1, , drop = FALSE])
+    refused(model, case[[2]], support_names = "a")
+  }
+  refused(on_columns, data$x, vectors = on_columns$vectors[, 1:2])
+  block <- on_columns$kernels$a
+  change_block <- function(...) within_list(on_columns$kernels, a = within_list(block, ...))
+  refused(on_columns, data$x, kernels = change_block(columns = c("v1", "w")))
+  refused(on_columns, data$x, kernels = change_block(columns = list("v1", "v2")))
+  refused(on_columns, data$x, kernels = change_block(kernel = within_list(block$kernel, weights = c(1, 1, 1))))
+})
+
+test_that("columns of a block are whole numbers from 1 on or names, all of them", {
+  for (bad in list(integer(), character(), c(2, 0), c(1, 1.5), c("a", NA), TRUE)) {
+    expect_error(kernel_on(rbf_kernel(), bad), "`columns` must be names or numbers", class = "kernelect_error_argument")
+  }
+  data <- toy(20, 3)
+  expect_error(kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel(), c(5, 1, 4)))), "at most 3, the number of columns, not 5.",
+               fixed = TRUE, class = "kernelect_error_columns")
+  # an RBF kernel's sigma is worked out on the columns of the block, also where it is one
+  one <- kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel("mean"), 2)), scale = FALSE)
+  expect_equal(one$kernels[[1]]$kernel$sigma, kernel_fusion(data$x[, 2, drop = FALSE], data$y, list(rbf_kernel("mean")), scale = FALSE)$kernels[[1]]$kernel$sigma)
+  expect_identical(one$kernels[[1]]$columns, "v2")
+})
+
+test_that("kernels get names where they have none, and Gram matrices need `x` to be missing", {
+  data <- toy(20, 3)
+  kernels <- list(a = rbf_kernel(1), linear_kernel(), noise_kernel())
+  expect_named(kernel_fusion(data$x, data$y, kernels, adaptive = FALSE)$weights, c("a", "linear", "noise"))
+  names(kernels)[2] <- NA
+  fit <- kernel_fusion(data$x, data$y, kernels, adaptive = FALSE)
+  expect_named(fit$weights, c("a", "linear", "noise"))
+  expect_identical(names(fit$mean_diagonal), names(fit$weights))
+  expect_identical(unname(fit$kernels)[[2]]$kernel$type, "linear")
+  expect_error(kernel_fusion(data$x, data$y, list(rbf_kernel(1), gram(data$x))), "need `x` to be missing", class = "kernelect_error_argument")
+})
+
+test_that("a mean diagonal whose square is no number is named, and the last that has one is not", {
+  K <- list(a = diag(3), low = 1e-141 * diag(3), high = 1e141 * diag(3))
+  expect_error(kernel_fusion(y = 1:3, kernels = K), "Kernel `low` has a mean diagonal of 1e-141,", class = "kernelect_error_not_finite")
+  expect_error(kernel_fusion(y = 1:3, kernels = K[c("a", "high")]), "Kernel `high` has a mean diagonal of 1e+141,", fixed = TRUE,
+               class = "kernelect_error_not_finite")
+  set <- list(names = c("a", "b", "c"), mean_diagonal = c(1e-140, 1e140, 0))
+  expect_identical(check_kernel_scale(set), set)
+})
+
+test_that("Gram matrices that do not fit together are named", {
+  K <- diag(3)
+  sizes <- list(a = K, b = K, c = diag(2), d = diag(4))
+  expect_error(kernel_fusion(y = 1:3, kernels = sizes), "`a` is 3 x 3, `c` is 2 x 2.", fixed = TRUE, class = "kernelect_error_argument")
+  named <- function(...) `dimnames<-`(K, list(c(...), c(...)))
+  rows <- list(a = K, b = named("u", "v", "w"), c = named("u", "w", "v"), d = named("x", "y", "z"))
+  expect_error(kernel_fusion(y = 1:3, kernels = rows), "those of `b` and `c` are named differently", class = "kernelect_error_argument")
+  fit <- kernel_fusion(y = c(1, 2, 4), kernels = rows[1:2], adaptive = FALSE)
+  expect_named(fitted(fit), c("u", "v", "w"))
+  expect_identical(fit$support_names, c("u", "v", "w")[fit$support])
+  # names that are not unique tell no rows apart
+  twice <- named("u", "u", "w")
+  fit <- kernel_fusion(y = c(1, 2, 4), kernels = list(a = twice), adaptive = FALSE)
+  expect_null(fit$support_names)
+  expect_equal(unname(predict(fit, list(a = K))), unname(fitted(fit)))
+})
+
+test_that("an eigenvalue of -1e-8 of the largest is rounding, more is not", {
+  expect_silent(check_definite(diag(c(4, 1, -4e-8)), "K"))
+  expect_silent(check_definite(matrix(0, 2, 2), "K"))
+  expect_error(check_definite(diag(c(4, 1, -4.1e-8)), "K"), "eigenvalue is -4.1e-08 (largest 4)", fixed = TRUE, class = "kernelect_error_indefinite")
+  nothing <- kernel_fusion(y = c(1, 2, 4), kernels = list(zero = matrix(0, 3, 3), a = diag(3)), adaptive = FALSE)
+  expect_identical(nothing$weights, c(zero = 0, a = 1))
+})
+
+test_that("three different eigenvalues take three steps, one takes one, at any size", {
+  for (n in c(300, 303)) {
+    expect_equal(eigenvalue_range(diag(rep(c(-2, 1, 5), n / 3))), c(-2, 5), tolerance = 1e-10)
+    expect_equal(eigenvalue_range(2 * diag(n)), c(2, 2), tolerance = 1e-12)
+    expect_equal(eigenvalue_range(matrix(0, n, n)), c(0, 0))
+  }
+  # up to 300 rows every eigenvalue is found, be it not clear of the rest
+  crowded <- diag(c(-1e-6, seq(0, 1, length.out = 299)))
+  expect_equal(eigenvalue_range(crowded), c(-1e-6, 1), tolerance = 1e-12)
+})
+
+test_that("weights stop at a change of exactly `tol`, and the warning tells the change", {
+  data <- toy(30, 6)
+  stopped <- function(...) suppressWarnings(kernel_fusion(data$x, data$y, ...))
+  path <- as.matrix(stopped(max_iter = 12, tol = 0)$path[-1])
+  change <- apply(abs(path[-1, ] / path[-12, ] - 1), 1, max, na.rm = TRUE) # of the kernels that were left
+  at <- which(change == cummin(change))[2] # the second that is the least so far
+  fit <- stopped(tol = change[at])
+  expect_identical(fit$iterations, unname(at))
+  expect_true(fit$converged)
+  expect_identical(stopped(tol = change[at] * 0.99)$iterations, unname(which(change < change[at])[1]))
+  expect_warning(kernel_fusion(data$x, data$y, max_iter = 3, tol = 0),
+                 paste0("by a share of ", format(change[[3]], digits = 2), " after `max_iter` = 3 iterations."), fixed = TRUE)
+  expect_output(print(stopped(max_iter = 3, tol = 0)), "weights adaptive, not converged in 3 iterations", fixed = TRUE)
+  # the last iteration allowed may be the one that settles
+  expect_silent(fit <- kernel_fusion(data$x, data$y, max_iter = at, tol = change[at]))
+  expect_true(fit$converged)
+})
+
+test_that("a weight or a dual value of 1e-12 of the largest is where it counts as none", {
+  response <- list(scale = 4, type = "regression")
+  set <- list(mean_diagonal = c(1, 2, 1, 2))
+  expect_identical(prune_weights(c(8, 2e-12, 4e-12, 8e-12), set, response, list(noise = 0.1)), c(8, 0, 0, 8e-12))
+  expect_identical(prune_weights(c(1, 0.5e-12, 1e-12, 0), set, response, list(noise = 0.1)), c(1, 0.5e-12, 1e-12, 0))
+  expect_error(prune_weights(c(4e-12, 0, 0, 2e-12), set, response, list(noise = 0.1)), "more `noise` (now 0.1)", fixed = TRUE,
+               class = "kernelect_error_vanished")
+  expect_identical(drop_dust(c(2, 2e-12, 3e-12, 0)), c(2, 0, 3e-12, 0))
+})
+
+test_that("a weight that is given to a constant column is none", {
+  data <- toy(20, 3)
+  data$x[, 2] <- 5
+  expect_identical(kernel_fusion(data$x, data$y, adaptive = FALSE, weights = c(1, 5, 2))$weights, c(v1 = 1, v2 = 0, v3 = 2))
+})
+
+test_that("a response of one column is a vector", {
+  data <- toy(20, 3)
+  expect_identical(kernel_fusion(data$x, matrix(data$y))$dual, kernel_fusion(data$x, data$y)$dual)
+  K <- list(a = gram(data$x))
+  expect_identical(kernel_fusion(y = matrix(data$y), kernels = K)$dual, kernel_fusion(y = data$y, kernels = K)$dual)
+  expect_error(kernel_fusion(y = cbind(data$y, 1), kernels = K), class = "kernelect_error_argument")
+})
+
+test_that("a centred system is solved whatever its rank and however small the term on its diagonal", {
+  x <- scale(random_matrix(12, 15), scale = FALSE)
+  b <- random_matrix(12, 1, 2)[, 1]
+  b <- b - mean(b)
+  full <- tcrossprod(x) # of rank 11: centred
+  size <- mean(diag(full))
+  for (share in c(1e-12, 1e-11, 1e-3, 1)) {
+    expect_equal(solve_centred(full, b, share * size), solve(full + share * size * diag(12), b), tolerance = 1e-3 * min(1, 1e-3 / share))
+  }
+  e <- eigen(full, symmetric = TRUE)
+  expect_equal(solve_centred(full, b, 0), drop(e$vectors[, 1:11] %*% (crossprod(e$vectors[, 1:11], b) / e$values[1:11])), tolerance = 1e-8)
+  low <- tcrossprod(x[, 1:4])
+  e <- eigen(low, symmetric = TRUE)
+  expect_equal(solve_centred(low, b, 0), drop(e$vectors[, 1:4] %*% (crossprod(e$vectors[, 1:4], b) / e$values[1:4])), tolerance = 1e-8)
+})
+
+test_that("print names six kernels and counts rows, classes and shares", {
+  data <- toy(40, 30)
+  preset <- function(...) kernel_fusion(data$x, data$y, adaptive = FALSE, scale = FALSE, ...)
+  lines <- function(fit) capture.output(print(fit))
+  diagonal <- colMeans(data$x^2)
+  six <- lines(preset(weights = rep(1:0, c(6, 24)) / diagonal))
+  expect_identical(six[1], "<kernel_fusion> regression on 40 rows: 6 of 30 kernels active")
+  expect_identical(six[2], "kernels: columns as kernels of rank one, weights preset")
+  expect_match(six[3], "^noise:   0.1 of the mean diagonal; training RMSE ")
+  expect_identical(six[4], paste0("share:   ", paste0("v", 1:6, " 16.7%", collapse = ", ")))
+  seven <- lines(preset(weights = rep(1:0, c(7, 23)) / diagonal))
+  expect_identical(seven[4], paste0("share:   ", paste0("v", 1:6, " 14.3%", collapse = ", "), ", ..."))
+  two <- lines(preset(weights = rep(c(3, 1, 0), c(1, 1, 28)) / diagonal))
+  expect_identical(two[4], "share:   v1 75%, v2 25%")
+  K <- kernel_fusion(y = data$y, kernels = list(gram(data$x)), adaptive = FALSE)
+  expect_identical(lines(K)[2], "kernels: Gram matrices, weights preset")
+  classes <- kernel_fusion(iris[1:4], iris$Species, adaptive = FALSE, cost = 2)
+  expect_identical(lines(classes)[1], "<kernel_fusion> recognition, 3 classes on 150 rows: 4 of 4 kernels active")
+  expect_identical(lines(classes)[3], paste0("cost:    2; ", length(classes$support), " support rows; training error ",
+                                             format(mean(predict(classes, iris) != iris$Species), digits = 3)))
+  expect_identical(format_small(1e-10), "1e-10")
+  expect_identical(format_small(9.9e-11), "below 1e-10")
+})
+
+test_that("a summary lists twenty kernels and ten that are inactive before it counts", {
+  data <- toy(40, 31)
+  shown <- function(active, inactive) {
+    x <- data$x[, seq_len(active + inactive)]
+    capture.output(print(summary(kernel_fusion(x, data$y, adaptive = FALSE, weights = rep(1:0, c(active, inactive))))))
+  }
+  lines <- shown(20, 10)
+  expect_length(lines, 4 + 1 + 20 + 1)
+  expect_identical(lines[26], paste("inactive:", paste0("v", 21:30, collapse = ", ")))
+  lines <- shown(21, 0)
+  expect_length(lines, 4 + 1 + 20 + 1)
+  expect_identical(lines[26], "... and 1 more")
+  expect_match(shown(1, 11), "v10, v11 and 1 more$", all = FALSE)
+  expect_no_match(shown(3, 0), "inactive|gap|more")
+  # a table has coefficients where there is one per column
+  expect_named(summary(kernel_fusion(data$x, data$y))$kernels, c("kernel", "weight", "share", "coefficient"))
+  expect_named(summary(kernel_fusion(iris[1:4], iris$Species))$kernels, c("kernel", "weight", "share"))
+  expect_named(summary(kernel_fusion(data$x, data$y, rbf_kernel()))$kernels, c("kernel", "weight", "share"))
+})
+
+test_that("cross-Gram matrices may lack all their values, not their numbers, and have equally many rows", {
+  data <- toy(20, 3)
+  K <- list(a = gram(data$x), b = gram(data$x, linear_kernel()), c = gram(data$x, rbf_kernel(3)))
+  fit <- kernel_fusion(y = data$y, kernels = K, adaptive = FALSE)
+  nothing <- lapply(K, function(k) matrix(NA, 2, 20))
+  expect_identical(predict(fit, nothing), c(NA_real_, NA_real_))
+  expect_error(predict(fit, within_list(nothing, b = matrix(c(NA, TRUE), 2, 20))), "`newdata$b` must be a numeric matrix", fixed = TRUE,
+               class = "kernelect_error_argument")
+  rows <- list(a = K$a[1:4, ], b = K$b[1:4, ], c = K$c[1:3, ])
+  expect_error(predict(fit, rows), "equally many rows, not 4 and 3.", fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(predict(fit, unname(K[1:2])), "a list of 3 cross-Gram matrices, or name them", class = "kernelect_error_argument")
+  holes <- list(a = replace(K$a, cbind(2, 5), NA), b = replace(K$b, cbind(7, 1), NaN), c = K$c)
+  expect_identical(which(is.na(predict(fit, holes))), c(2L, 7L))
+  expect_equal(predict(fit, holes)[-c(2, 7)], fitted(fit)[-c(2, 7)], tolerance = 1e-10)
+  expect_equal(predict(fit, lapply(K, function(k) k[3, , drop = FALSE])), fitted(fit)[3], tolerance = 1e-10)
+})
