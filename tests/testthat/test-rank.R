@@ -4,6 +4,19 @@ interaction_data <- function(n, d, seed) {
   list(x = x, y = factor(sign(x[, 1] * x[, 2])), mixed = factor(sign(x[, 1] * x[, 2] + x[, 3] / 2 + rnorm(n, sd = 0.3))))
 }
 
+# The Fisher discriminant's normal vector long-hand: (N + mu I) a = K (e2 - e1), h = x'a.
+naive_fisher_normal <- function(x, side, ridge) {
+  K <- tcrossprod(x)
+  up <- side > 0
+  inner <- diag(nrow(x)) - outer(up, up) / sum(up) - outer(!up, !up) / sum(!up)
+  N <- K %*% inner %*% K
+  a <- solve(N + ridge * mean(diag(N)) * diag(nrow(x)), K %*% (up / sum(up) - (!up) / sum(!up)))
+  h <- drop(crossprod(x, a))
+  delta <- colMeans(x[up, , drop = FALSE]) - colMeans(x[!up, , drop = FALSE])
+  z <- drop(x %*% h)
+  list(normal = h, value = sum(h * delta)^2 / sum((z - ave(z, up))^2))
+}
+
 test_that("linear SAS reaches the optimum on Sonar", {
   skip_if_not_installed("mlbench")
   data("Sonar", package = "mlbench", envir = environment())
@@ -509,4 +522,289 @@ test_that("the bound's default cost is that of footnote 4 at the kernel it start
   given <- kernel_rank(x, y, kernel, "r2w2", cost = 1 / mean(distance)^2, scale = FALSE, tol = 0.1)
   own <- kernel_rank(x, y, kernel, "r2w2", scale = FALSE, tol = 0.1)
   expect_equal(own$weights, given$weights, tolerance = 1e-8)
+})
+
+test_that("weights that multiply stop at a change of exactly `tol` and remember when a column vanished", {
+  # a machine whose answers are known: factors by column and call, told apart by the first row
+  machine <- function(factors) {
+    call <- 0
+    function(x, w) {
+      call <<- call + 1
+      list(size = factors[[call]][x[1, ]], value = 10 * call)
+    }
+  }
+  x <- rbind(1:4, c(2, 3, 5, 7), c(3, 1, 4, 1))
+  control <- list(max_iter = 5, tol = 0.25, verbose = FALSE, method = "arom")
+  fit <- multiply_weights(x, c(2, 2, 2, 4), machine(list(c(2, 2, 0, 1), c(1, 1e-12, 1, 1), c(1, 0.5, 1, 1), c(1, 1, 1, 1))), control)
+  # starts at 1/2 1/2 1/2 1; then 1 1 0 1; 1 1e-12 0 1 (still there); 1 0 0 1, no change of more than 1e-12
+  expect_identical(fit$weights, c(1, 0, 0, 1))
+  expect_identical(fit$tie, c(Inf, 3, 1, Inf))
+  expect_identical(fit$path$iteration, 1:3)
+  expect_equal(fit$path$step, c(sqrt(0.75), 1, 0), tolerance = 1e-10)
+  expect_identical(fit$value, 30)
+  expect_true(fit$converged)
+  at <- multiply_weights(x, rep(1, 4), machine(list(c(1, 1, 0.75, 1), rep(1, 4))), control)
+  expect_identical(nrow(at$path), 1L)
+  expect_true(at$converged)
+  beyond <- multiply_weights(x, rep(1, 4), machine(list(c(1, 1, 0.5, 1))), within_list(control, max_iter = 1))
+  expect_false(beyond$converged)
+  expect_identical(beyond$weights, c(1, 1, 0.5, 1))
+  for (bad in list(c(1, NaN, 1, 1), rep(0, 4), c(1, 1, Inf, 1))) {
+    expect_error(multiply_weights(x, rep(1, 4), machine(list(bad)), control), "zero or not finite: give another `cost`",
+                 class = "kernelect_error_data")
+  }
+})
+
+test_that("a ranking by weights that multiply puts the column that vanished last before the others", {
+  x <- random_matrix(60, 8, 8)
+  fit <- kernel_rank(x, factor(x[, 3] + x[, 5] > 0), method = "kfds", ridge = 0.1)
+  # the same rounds by hand; a column is gone in the round that leaves it below 1e-12 of the largest
+  z <- scale(x)
+  side <- ifelse(x[, 3] + x[, 5] > 0, 1, -1)
+  w <- rep(1, 8)
+  gone <- rep(Inf, 8)
+  for (round in seq_len(nrow(fit$path))) {
+    live <- which(w > 0)
+    new <- replace(numeric(8), live, w[live] * abs(naive_fisher_normal(z[, live, drop = FALSE] %*% diag(w[live], length(live)), side, 0.1)$normal))
+    new <- new / max(new)
+    new[new < 1e-12] <- 0
+    gone[w > 0 & new == 0] <- round
+    w <- new
+  }
+  expect_equal(unname(fit$weights), w, tolerance = 1e-6)
+  expect_gt(length(unique(gone)), 2)
+  expect_identical(fit$ranking, order(-w, -gone, 1:8))
+  expect_identical(summary(fit)$iterations, nrow(fit$path))
+  expect_identical(summary(fit)$zero, sum(w == 0))
+})
+
+test_that("KFDS is the formula of the paper in its first round, corrected and as printed, for any classes", {
+  start <- c(1, 0.5, 2, 1)
+  for (rows in list(1:150, 51:150)) {
+    x <- scale(as.matrix(iris[rows, 1:4]))
+    y <- droplevels(iris$Species[rows])
+    sides <- lapply(if (nlevels(y) == 2) 2 else 1:3, function(k) ifelse(as.integer(y) == k, 1, -1))
+    w <- start / max(start)
+    for (update in c("corrected", "printed")) {
+      fit <- suppressWarnings(kernel_rank(x, y, linear_kernel(weights = start), "kfds", update = update, max_iter = 1, scale = FALSE, ridge = 0.3))
+      parts <- lapply(sides, function(side) naive_fisher_normal(x * rep(w, each = nrow(x)), side, 0.3))
+      h <- sqrt(rowSums(vapply(parts, function(p) p$normal^2, numeric(4))))
+      want <- if (update == "printed") h else w * h
+      expect_equal(fit$weights, want / max(want), tolerance = 1e-8)
+      expect_equal(fit$value, sum(vapply(parts, `[[`, 0, "value")), tolerance = 1e-8)
+      expect_equal(fit$path$step, sqrt(sum((fit$weights - w)^2)), tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("what does not converge says by how much the value changed, where it can be known", {
+  two <- droplevels(iris[51:150, ])
+  caught <- function(...) {
+    text <- NULL
+    fit <- withCallingHandlers(kernel_rank(two[1:4], two$Species, ...), warning = function(w) {
+      text <<- conditionMessage(w)
+      invokeRestart("muffleWarning")
+    })
+    list(text = text, value = fit$path$value, fit = fit)
+  }
+  said <- caught(max_iter = 2)
+  last <- utils::tail(said$value, 2)
+  expect_identical(said$text, paste0(
+    "Method \"sas\" did not converge in 2 iterations (last relative change of the value: ",
+    format(abs(last[2] - last[1]) / abs(last[2]), digits = 2), "). Raise `max_iter`, or `tol`, if the best columns still change."
+  ))
+  expect_match(rank_headline(said$fit), " (not converged)", fixed = TRUE)
+  for (method in c("arom", "kfds")) {
+    once <- caught(method = method, max_iter = 1, update = if (method == "arom") "printed" else "corrected")
+    expect_identical(once$text, paste0("Method \"", method, "\" did not converge in 1 iterations. ",
+                                       "Raise `max_iter`, or `tol`, if the best columns still change."))
+  }
+})
+
+test_that("constant columns are counted, named, and leave the others as they were", {
+  x <- as.matrix(iris[1:4])
+  y <- iris$Species
+  w <- c(2, 0.5, 1, 3)
+  flat <- cbind(x[, 1:2], one = 1, x[, 3:4], two = 2)
+  keep <- c(1L, 2L, 4L, 5L)
+  expect_message(kernel_rank(flat[, 1:4], y, method = "fisher"), "^1 column is constant and ranked last with score 0: `one`.\n$")
+  expect_message(kernel_rank(flat, y, method = "fisher"), "^2 columns are constant and ranked last with score 0: `one`, `two`.\n$")
+  expect_message(kernel_rank(unname(flat), y, method = "fisher"), "`3`, `6`.", fixed = TRUE)
+  for (method in rank_methods) {
+    kernel <- function(w) {
+      if (method == "fisher") NULL else if ("rbf" %in% kernels_of_method(method)) rbf_kernel(2, weights = w) else linear_kernel(weights = w)
+    }
+    plain <- kernel_rank(x, y, kernel(w), method)
+    fit <- suppressMessages(kernel_rank(flat, y, kernel(c(w[1:2], 9, w[3:4], 9)), method))
+    expect_identical(fit$ranking, c(keep[plain$ranking], 3L, 6L), label = method)
+    expect_identical(unname(fit$score[c(3, 6)]), c(0, 0), label = method)
+    if (method %in% c("rfe", "bahsic", "forward")) {
+      expect_identical(fit$path$step, keep[plain$path$step], label = method)
+      expect_identical(unname(fit$score[fit$ranking]), c(6, 5, 4, 3, 0, 0), label = method)
+    } else {
+      expect_equal(fit$score[keep], plain$score, tolerance = 1e-6, label = method)
+      expect_identical(fit$weights, if (method != "fisher") fit$score, label = method)
+    }
+  }
+})
+
+test_that("a subsample takes half the rows of every class, at least two", {
+  y <- factor(rep(c("a", "b", "c"), c(2, 3, 7)))
+  with_seed(1, drawn <- draw_subsamples(y, 20))
+  expect_length(drawn, 20)
+  for (rows in drawn) {
+    expect_identical(c(table(y[rows])), c(a = 2L, b = 2L, c = 4L))
+    expect_false(is.unsorted(rows, strictly = TRUE))
+  }
+  expect_identical(draw_subsamples(y, 0), list())
+  # a column that is constant in a subsample counts as such there
+  x <- cbind(iris_matrix(51:150), rare = rep(c(1, 0), c(1, 99)))
+  with_seed(1, fit <- kernel_rank(x, factor(iris$Species[51:150]), method = "kfds", ridge = 0, resample = 4, n = 4))
+  expect_lt(fit$frequency[["rare"]], 1)
+  expect_equal(sum(fit$frequency), 4)
+})
+
+test_that("a start is a scale: SCSS begins with a tenth of the scatter, in row 0 of the path", {
+  x <- scale(as.matrix(iris[1:4]))
+  w <- c(2, 0.5, 1, 3)
+  same <- outer(iris$Species, iris$Species, `==`) / 50
+  for (kernel in list(linear_kernel(weights = w), rbf_kernel(2, weights = w))) {
+    K <- gram(x, kernel)
+    scatter <- sum(diag(K)) - sum(K * same)
+    fit <- kernel_rank(x, iris$Species, kernel, "scss", scale = FALSE)
+    expect_equal(fit$path$value[1], reference_rank_criterion(K, iris$Species, "separability", 0.1 * scatter)$value, tolerance = 1e-10)
+    at_end <- gram(x, fit$kernel)
+    expect_equal(fit$value, reference_rank_criterion(at_end, iris$Species, "separability", 0.1 * scatter)$value, tolerance = 1e-10)
+    expect_identical(fit$path$iteration, seq_len(nrow(fit$path)) - 1L)
+    expect_identical(summary(fit)$iterations, nrow(fit$path) - 1L)
+  }
+})
+
+test_that("of equal columns the first stays, and a chosen target is none of BAHSIC's", {
+  two <- droplevels(iris[51:130, ])
+  x <- scale(as.matrix(two[c(3, 2, 3, 4)]))
+  for (method in c("bahsic", "rfe")) {
+    ranking <- kernel_rank(x, two$Species, linear_kernel(), method)$ranking
+    expect_lt(match(1L, ranking), match(3L, ranking), label = method)
+  }
+  balanced <- kernel_rank(x, two$Species, method = "bahsic")
+  plain <- kernel_rank(x, two$Species, method = "bahsic", target = "plain")
+  expect_identical(plain$path, balanced$path)
+  expect_false(identical(kernel_rank(x, two$Species, method = "forward", target = "plain")$value,
+                         kernel_rank(x, two$Species, method = "forward")$value))
+  # weights of the kernel are those of the columns
+  w <- c(2, 0.5, 1, 3)
+  for (kernel in list(rbf_kernel(2), spline_kernel(), linear_kernel())) {
+    weighted <- kernel_rank(x, two$Species, within_list(kernel, weights = w), "bahsic", scale = FALSE)
+    by_columns <- kernel_rank(x * rep(w, each = 80), two$Species, kernel, "bahsic", scale = FALSE)
+    expect_identical(weighted$ranking, by_columns$ranking)
+    expect_equal(weighted$path, by_columns$path, tolerance = 1e-10)
+  }
+})
+
+test_that("machines add up the squares over the classes, at the documented cost", {
+  x <- scale(as.matrix(iris[1:4]))
+  y <- iris$Species
+  squares <- function(z, cost) {
+    duals <- vapply(levels(y), function(k) svm_dual(tcrossprod(z), ifelse(y == k, 1, -1), cost)$solution, numeric(150))
+    rowSums(crossprod(z, duals)^2)
+  }
+  cost <- 1 / mean(sqrt(rowSums(x^2)))^2
+  all_columns <- squares(x, cost)
+  rfe <- kernel_rank(x, y, method = "rfe", scale = FALSE)
+  expect_equal(rfe$path$value[1], sum(all_columns), tolerance = 1e-4)
+  expect_identical(rfe$path$step[1], unname(which.min(all_columns)))
+  expect_identical(rfe$path$iteration, 1:3)
+  expect_true(is.na(rfe$value))
+  arom <- suppressWarnings(kernel_rank(x, y, method = "arom", scale = FALSE, max_iter = 1))
+  expect_equal(arom$value, sum(all_columns), tolerance = 1e-4)
+  expect_equal(unname(arom$weights), unname(sqrt(all_columns / max(all_columns))), tolerance = 1e-4)
+})
+
+test_that("the radius-margin bound ends at R^2 times the sum of the squared norms, and fell on its way", {
+  x <- scale(as.matrix(iris[1:4]))
+  fit <- kernel_rank(x, iris$Species, rbf_kernel(2), "r2w2", cost = 0.7, scale = FALSE, tol = 1e-3)
+  soft <- gram(x, fit$kernel) + diag(1 / 0.7, 150)
+  norms <- vapply(levels(iris$Species), function(k) {
+    b <- svm_dual(soft, ifelse(iris$Species == k, 1, -1), Inf)$solution
+    sum(b * (soft %*% b))
+  }, 0)
+  expect_equal(fit$value, sum(norms) * enclosing_sphere(soft)$radius2, tolerance = 1e-6)
+  expect_true(all(diff(fit$path$value) <= 0))
+  expect_identical(fit$path$value[nrow(fit$path)], fit$value)
+  expect_identical(fit$path$iteration[1], 0L)
+})
+
+test_that("fusion starts from the kernel's weights, and its path is that of the roots", {
+  x <- as.matrix(iris[1:4])
+  x <- cbind(x, random_matrix(150, 3))
+  colnames(x) <- letters[1:7]
+  w <- c(2, 0.5, 1, 3, 1, 1, 1)
+  kernel <- linear_kernel(weights = w)
+  expect_equal(unname(kernel_rank(x, iris$Species, kernel, "fusion", scale = FALSE, tol = 1e12)$weights), w, tolerance = 1e-12)
+  fit <- kernel_rank(x, iris$Species, kernel, "fusion", scale = FALSE)
+  fusion <- kernel_fusion(x, iris$Species, scale = FALSE, weights = w^2, max_iter = 200)
+  steps <- sqrt(unname(as.matrix(fusion$path[-1])))
+  expect_identical(fit$path$iteration, seq_len(nrow(steps)) - 1L)
+  expect_identical(fit$path$value, rowSums(steps > 0))
+  expect_equal(fit$path$step, c(0, sqrt(rowSums(diff(steps)^2))), tolerance = 1e-10)
+  gone <- apply(steps, 2, function(s) if (all(s > 0)) Inf else match(0, s))
+  expect_gt(length(unique(gone)), 2)
+  expect_identical(fit$ranking, order(-steps[nrow(steps), ], -gone))
+})
+
+test_that("ten columns are printed and eight are summarised before the rest is counted", {
+  x <- random_matrix(30, 12)
+  colnames(x) <- letters[1:12]
+  y <- factor(rep(1:2, 15))
+  fit <- function(d) kernel_rank(x[, seq_len(d), drop = FALSE], y, method = "fisher")
+  printed <- function(d) capture.output(print(fit(d)))
+  expect_length(printed(10), 11)
+  expect_identical(printed(11)[12], "  and 1 more column")
+  expect_identical(printed(12)[12], "  and 2 more columns")
+  expect_identical(printed(11)[1], "<kernel_rank> fisher: 11 columns, 30 rows, 2 classes")
+  summarised <- function(d) capture.output(print(summary(fit(d))))
+  expect_length(summarised(8), 1 + 1 + 8)
+  expect_identical(summarised(9)[11], "and 1 more in $table")
+  expect_identical(summary(fit(9))$iterations, 0L)
+  expect_identical(summary(fit(9))$zero, 0L)
+  expect_identical(summary(fit(9))$table$name, letters[fit(9)$ranking])
+})
+
+test_that("bars are twenty for the best score, and none where nothing scores", {
+  bars <- function(score, frequency = NULL) rank_lines(list(score = score, frequency = frequency), seq_along(score))
+  expect_identical(nchar(gsub("[^#]", "", bars(c(a = 4, b = 2, c = 1, d = 0)))), c(20L, 10L, 5L, 0L))
+  expect_identical(nchar(gsub("[^#]", "", bars(c(a = Inf, b = 2, c = 1)))), c(20L, 20L, 10L))
+  expect_identical(nchar(gsub("[^#]", "", bars(c(a = 0, b = 0)))), c(0L, 0L))
+  expect_identical(nchar(gsub("[^#]", "", bars(c(a = Inf)))), 0L)
+  expect_identical(bars(c(a = 4, bb = 2), c(1, 0.336)), c(
+    paste0("  1  a   4.000  ", strrep("#", 20), "  100%"),
+    paste0("  2  bb  2.000  ", strrep("#", 10), strrep(" ", 10), "   34%")
+  ))
+})
+
+test_that("a damaged ranking is refused under a seal made again", {
+  fit <- kernel_rank(iris[1:4], iris$Species, method = "fisher")
+  expect_identical(predict(forge(fit), iris, n = 2), predict(fit, iris, n = 2))
+  refused <- function(...) {
+    broken <- forge(structure(within_list(unclass(fit), ...), class = "kernel_rank"))
+    expect_error(predict(broken, iris, n = 2), class = "kernelect_error_model", info = names(list(...)))
+  }
+  refused(input = NULL)
+  refused(input = within_list(fit$input, columns = letters[1:3]))
+  refused(input = within_list(fit$input, variables = 1))
+  refused(ranking = as.double(fit$ranking))
+  refused(ranking = fit$ranking[-1])
+  refused(ranking = c(fit$ranking, 5L))
+})
+
+test_that("columns are duplicates when all their rows agree, not some", {
+  x <- random_matrix(100, 3)
+  expect_null(duplicate_groups(x))
+  expect_identical(duplicate_groups(x[, c(1, 2, 1, 3, 2, 1)]), c(1L, 2L, 1L, 4L, 2L, 1L))
+  rows <- evenly_spaced(100, 16)
+  almost <- cbind(x, replace(x[, 2], setdiff(1:100, rows)[1], 9)) # differs where no probe looks
+  expect_null(duplicate_groups(almost))
+  expect_identical(duplicate_groups(cbind(almost, x[, 3])), c(1L, 2L, 3L, 4L, 3L))
+  expect_equal(share_duplicates(c(3, 1, 4), x[, c(1, 2, 1)]), c(sqrt(12.5), 1, sqrt(12.5)))
 })
