@@ -275,7 +275,8 @@ print.kernel_fusion <- function(x, ...) {
 
 adaptive_words <- function(x) {
   if (!x$adaptive) return("preset")
-  paste0("adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations, " iterations")
+  paste0("adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations,
+         " iteration", if (x$iterations > 1L) "s")
 }
 
 training_words <- function(x) {

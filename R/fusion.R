@@ -191,8 +191,8 @@ adapt_weights <- function(set, r, response, control) {
   converged <- !control$adaptive || change <= control$tol
   if (!converged) {
     warn("convergence", "Weights still change by a share of ", format(change, digits = 2),
-         " after `max_iter` = ",
-         control$max_iter, " iterations. Raise `max_iter` or `tol`.")
+         " after `max_iter` = ", control$max_iter, " iteration", if (control$max_iter > 1L) "s",
+         ". Raise `max_iter` or `tol`.")
   }
   solved <- is.null(fit$gap) || fit$gap <= 1e-6
   if (!solved) {

@@ -103,7 +103,7 @@ share_duplicates <- function(w, x) {
 # Group numbers of equal columns, or NULL when there are none.
 duplicate_groups <- function(x) {
   probe <- t(x[evenly_spaced(nrow(x), 16), , drop = FALSE]) # few rows tell most columns apart
-  maybe <- duplicated(probe) | duplicated(probe, fromLast = TRUE)
+  maybe <- duplicated(probe)
   if (!any(maybe)) return(NULL)
   groups <- seq_len(ncol(x))
   key <- vapply(which(maybe), function(d) which(colSums(x != x[, d]) == 0)[1L], 0L)

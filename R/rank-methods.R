@@ -70,7 +70,7 @@ print.summary.kernel_rank <- function(x, ...) {
   cat(x$headline, "\n", sep = "")
   if (!is.null(x$kernel)) {
     cat("learned kernel: ", kernel_label(x$kernel), ", ", x$zero, " of ", nrow(x$table),
-        " weights zero, ", x$iterations, " iterations\n", sep = "")
+        " weights zero, ", x$iterations, " iteration", if (x$iterations != 1L) "s", "\n", sep = "")
   }
   shown <- utils::head(x$table, 8L)
   print(shown, row.names = FALSE, digits = 4)

@@ -257,7 +257,7 @@ warn_rank <- function(control, path) {
   change <- if (nrow(path) > 1L) format(relative_change(path$value), digits = 2)
   printed <- control$method == "kfds" && control$update == "printed"
   warn("convergence", "Method \"", control$method, "\" did not converge in ", control$max_iter,
-       " iterations",
+       " iteration", if (control$max_iter > 1L) "s",
        if (!is.null(change)) paste0(" (last relative change of the value: ", change, ")"),
        ". Raise `max_iter`, or `tol`, if the best columns still change.",
        if (printed) " The update as printed never settles: use `update = \"corrected\"`.")

@@ -106,3 +106,21 @@ test_that("the learned scale factors are at least as good as those of optim()", 
   expect_gte(ours$value, theirs$value - 1e-6 * abs(theirs$value))
   expect_true(all(diff(ours$values) >= 0))
 })
+
+test_that("one column far from zero is reason enough to centre, and none is none", {
+  data <- draw_rank_data()
+  centred <- scale(data$x, scale = FALSE)
+  attr(centred, "scaled:center") <- NULL
+  shifted <- centred
+  shifted[, 2] <- shifted[, 2] + 2^20
+  for (kernel in list(rbf_kernel(2), laplace_kernel(2))) {
+    expect_equal(centre_for(shifted, kernel, "alignment"), centred, tolerance = 1e-9)
+    expect_identical(centre_for(centred, kernel, "alignment"), centred)
+  }
+  # the linear kernel is free of it for scatters and HSIC only, others never
+  for (criterion in c("separability", "hsic")) {
+    expect_equal(centre_for(shifted, linear_kernel(), criterion), centred, tolerance = 1e-9)
+    expect_identical(centre_for(shifted, polynomial_kernel(2), criterion), shifted)
+  }
+  expect_identical(centre_for(shifted, linear_kernel(), "alignment"), shifted)
+})

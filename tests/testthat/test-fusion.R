@@ -672,6 +672,7 @@ test_that("three different eigenvalues take three steps, one takes one, at any s
     expect_equal(eigenvalue_range(2 * diag(n)), c(2, 2), tolerance = 1e-12)
     expect_equal(eigenvalue_range(matrix(0, n, n)), c(0, 0))
   }
+  expect_equal(eigenvalue_range(diag(rep(c(-2, 5), 151))), c(-2, 5), tolerance = 1e-10)
   # up to 300 rows every eigenvalue is found, be it not clear of the rest
   crowded <- diag(c(-1e-6, seq(0, 1, length.out = 299)))
   expect_equal(eigenvalue_range(crowded), c(-1e-6, 1), tolerance = 1e-12)
@@ -690,6 +691,8 @@ test_that("weights stop at a change of exactly `tol`, and the warning tells the 
   expect_warning(kernel_fusion(data$x, data$y, max_iter = 3, tol = 0),
                  paste0("by a share of ", format(change[[3]], digits = 2), " after `max_iter` = 3 iterations."), fixed = TRUE)
   expect_output(print(stopped(max_iter = 3, tol = 0)), "weights adaptive, not converged in 3 iterations", fixed = TRUE)
+  expect_warning(once <- kernel_fusion(data$x, data$y, max_iter = 1), "after `max_iter` = 1 iteration. Raise", fixed = TRUE)
+  expect_output(print(once), "not converged in 1 iteration\n", fixed = TRUE)
   # the last iteration allowed may be the one that settles
   expect_silent(fit <- kernel_fusion(data$x, data$y, max_iter = at, tol = change[at]))
   expect_true(fit$converged)
@@ -794,4 +797,33 @@ test_that("cross-Gram matrices may lack all their values, not their numbers, and
   expect_identical(which(is.na(predict(fit, holes))), c(2L, 7L))
   expect_equal(predict(fit, holes)[-c(2, 7)], fitted(fit)[-c(2, 7)], tolerance = 1e-10)
   expect_equal(predict(fit, lapply(K, function(k) k[3, , drop = FALSE])), fitted(fit)[3], tolerance = 1e-10)
+})
+
+test_that("the response of Gram matrices may be of any kind, and what is missing is said", {
+  K <- list(a = gram(iris[1:4]))
+  factor_fit <- kernel_fusion(y = iris$Species, kernels = K, adaptive = FALSE)
+  expect_identical(kernel_fusion(y = as.character(iris$Species), kernels = K, adaptive = FALSE)$dual, factor_fit$dual)
+  for (y in list(iris$Species, as.character(iris$Species), iris$Sepal.Length)) {
+    y[c(1, 4)] <- NA
+    expect_error(kernel_fusion(y = y, kernels = K), "missing", class = "kernelect_error_missing_values")
+  }
+  expect_error(kernel_fusion(y = iris$Sepal.Length[1:2], kernels = K), "per row of the Gram matrices (150), not 2.", fixed = TRUE,
+               class = "kernelect_error_argument")
+  for (bad in list(list(), data.frame(a = 1), K$a, "a")) {
+    expect_error(kernel_fusion(y = iris$Species, kernels = bad), "Give `x`, or `kernels` as a named list", class = "kernelect_error_argument")
+  }
+})
+
+test_that("predictions carry the names of the new rows", {
+  data <- toy(20, 3)
+  new <- data$x[1:3, ]
+  rownames(new) <- c("p", "q", "r")
+  expect_named(predict(kernel_fusion(data$x, data$y), new), rownames(new))
+  expect_named(predict(kernel_fusion(data$x, data$y, rbf_kernel()), new), rownames(new))
+  by_gram <- kernel_fusion(y = data$y, kernels = list(a = gram(data$x, rbf_kernel(1))))
+  cross <- list(a = gram(new, rbf_kernel(1), data$x))
+  expect_named(predict(by_gram, cross), rownames(new))
+  three <- predict(kernel_fusion(iris[1:4], iris$Species), iris[c(7, 70), ], type = "decision")
+  expect_identical(dimnames(three), list(c("7", "70"), levels(iris$Species)))
+  expect_error(predict(by_gram, cross, threads = 0), "`threads`", class = "kernelect_error_argument")
 })

@@ -286,6 +286,7 @@ test_that("a single column that varies is ranked among constant ones", {
     fit <- suppressMessages(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method)))
     expect_identical(fit$ranking, c(2L, 1L, 3L), label = method)
     expect_identical(unname(fit$score[c(1, 3)]), c(0, 0), label = method)
+    if (method %in% c("rfe", "bahsic", "forward")) expect_identical(fit$score[["b"]], 3, label = method) # columns + 1 - rank
   }
 })
 
@@ -322,8 +323,8 @@ test_that("a share of resamples among all columns is no news, and said to be non
                  class = "kernelect_message")
   expect_identical(unname(fit$frequency), rep(1, 4))
   expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 4), "smaller `n`")
-  expect_no_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 3))
-  expect_no_message(kernel_rank(iris[1:4], iris$Species, method = "fisher"))
+  expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 3), NA)
+  expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher"), NA)
 })
 
 test_that("restarts use R's random numbers and never lower the value", {
@@ -614,10 +615,12 @@ test_that("what does not converge says by how much the value changed, where it c
     format(abs(last[2] - last[1]) / abs(last[2]), digits = 2), "). Raise `max_iter`, or `tol`, if the best columns still change."
   ))
   expect_match(rank_headline(said$fit), " (not converged)", fixed = TRUE)
+  expect_output(print(summary(said$fit)), " of 4 weights zero, 2 iterations\n")
   for (method in c("arom", "kfds")) {
     once <- caught(method = method, max_iter = 1, update = if (method == "arom") "printed" else "corrected")
-    expect_identical(once$text, paste0("Method \"", method, "\" did not converge in 1 iterations. ",
+    expect_identical(once$text, paste0("Method \"", method, "\" did not converge in 1 iteration. ",
                                        "Raise `max_iter`, or `tol`, if the best columns still change."))
+    expect_output(print(summary(once$fit)), "weights zero, 1 iteration\n", fixed = TRUE)
   }
 })
 
@@ -747,6 +750,7 @@ test_that("fusion starts from the kernel's weights, and its path is that of the 
   steps <- sqrt(unname(as.matrix(fusion$path[-1])))
   expect_identical(fit$path$iteration, seq_len(nrow(steps)) - 1L)
   expect_identical(fit$path$value, rowSums(steps > 0))
+  expect_identical(fit$value, sum(fusion$active))
   expect_equal(fit$path$step, c(0, sqrt(rowSums(diff(steps)^2))), tolerance = 1e-10)
   gone <- apply(steps, 2, function(s) if (all(s > 0)) Inf else match(0, s))
   expect_gt(length(unique(gone)), 2)
