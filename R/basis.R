@@ -544,8 +544,8 @@ plot.kernel_basis <- function(x, log = "", ...) {
   L <- nrow(path)
   local_par(mgp = c(if (log == "y") 2.8 else 2.5, 0.7, 0))
   if (log == "y") plot_decay(path, ...) else plot_fitness(path, x$n, ...)
-  at <- round(pretty(c(1, L)))
-  graphics::axis(1, unique(c(1, at[at >= 1 & at <= L])))
+  at <- unique(pmax(round(pretty(c(1, L))), 1))
+  graphics::axis(1, at[at <= L])
   invisible(path)
 }
 
@@ -573,9 +573,9 @@ plot_decay <- function(path, ...) {
     main = sprintf("%d rows leave %s of the trace", L,
                    if (left[L] > least) sprintf("%.2g", left[L]) else "nothing")
   ), ...)
-  decades <- diff(log10(range(left)))
-  ticks <- if (decades > 2) 10^unique(round(pretty(log10(left), 5))) else graphics::axTicks(2)
-  labels <- if (decades > 2) {
+  powers <- diff(log10(range(left))) > 2
+  ticks <- if (powers) 10^unique(round(pretty(log10(left), 5))) else graphics::axTicks(2)
+  labels <- if (powers) {
     parse(text = paste0("10^", log10(ticks)))
   } else {
     format(ticks, trim = TRUE)

@@ -39,7 +39,7 @@ wider <- function(side, lines) {
 # Tick labels upright while they leave the label of the axis its place, else along the axis.
 upright <- function(values) {
   values <- values[is.finite(values)]
-  if (length(values) && max(nchar(format(pretty(values)))) > 4L) 0 else 1
+  if (length(values) && nchar(format(pretty(values))[1L]) > 4L) 0 else 1
 }
 
 # Long names keep both ends: the numbers that tell them apart are often last.

@@ -234,7 +234,10 @@ test_that("titles and labels of kernel_takes() and of boundaries tell errors cou
 
 test_that("weights that do not move, and responses without names, are drawn all the same", {
   preset <- kernel_fusion(iris[2:4], iris$Sepal.Length, adaptive = FALSE)
-  expect_words("3 of 3 kernels keep a weight", plot_words(plot(preset, type = "path")))
+  d <- drawing(plot(preset, type = "path"))
+  expect_words("3 of 3 kernels keep a weight", d$text$text)
+  limits <- log10(range(preset$weights * preset$mean_diagonal) * c(0.5, 2))
+  expect_equal(d$usr[3:4], limits + c(-0.04, 0.04) * diff(limits))
   expect_words("weight x mean diagonal", plot_words(plot(preset)))
   both <- kernel_lm(iris[3:4], unname(as.matrix(iris[1:2])))
   expect_words(c("y1", "y2"), plot_words(plot(both)))
@@ -272,6 +275,11 @@ test_that("labels at the end of paths keep a line between them and stay inside",
   expect_equal(max(at), top)
   line <- graphics::par("cin")[2] / graphics::par("pin")[2] * diff(graphics::par("usr")[3:4])
   expect_equal(diff(at), c(0.8, 0.8, (-2 - 0 - 2 * 0.8 * line) / line) * line, tolerance = 1e-6)
+  # with four plots a page letters are smaller
+  graphics::par(mfrow = c(2, 2))
+  plot(1, 1, log = "y", ylim = c(1e-3, 1))
+  line <- graphics::par("cin")[2] * 0.83 / graphics::par("pin")[2] * diff(graphics::par("usr")[3:4])
+  expect_equal(diff(log10(spread_labels(c(1, 1)))), 0.8 * line)
 })
 
 test_that("a title is made smaller where it does not fit, never larger", {
@@ -283,4 +291,515 @@ test_that("a title is made smaller where it does not fit, never larger", {
   whole <- size("short")
   expect_identical(size("title"), whole)
   expect_lt(size(strrep("long title ", 20)), whole / 2)
+})
+
+# ---- what is drawn where ------------------------------------------------------------
+
+test_that("tints go to white, short tick labels stay upright, room is never taken from the user", {
+  expect_identical(tint(c("#0072B2", "#000000"), 0), c("#FFFFFF", "#FFFFFF"))
+  expect_identical(tint(c("#0072B2", "#000000"), 1), c("#0072B2", "#000000"))
+  expect_identical(tint("#64C800", 0.25), grDevices::rgb(t(0.25 * c(100, 200, 0) + 0.75 * 255), maxColorValue = 255))
+  expect_identical(c(upright(c(0, 5000, NA, Inf)), upright(c(0, 50000, Inf)), upright(numeric())), c(1, 0, 1))
+  expect_identical(limits_for(c(1, NA, 5, Inf), 5L), c(1, 5))
+  expect_identical(limits_for(c(1, NA, 5, Inf), 6L), c(1, 6))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::par(mar = c(5, 4, 3, 2))
+  expect_identical(wider(c(2L, 4L), c(3, 3)), c(5, 4, 3, 3))
+  ended <- character()
+  (function() {
+    on.exit(ended <<- c(ended, "own"))
+    local_par(mar = c(1, 1, 1, 1))
+  })()
+  expect_identical(ended, "own")
+  expect_identical(graphics::par("mar"), c(5, 4, 3, 2))
+})
+
+test_that("names are cut to the letters that fit into their share of the figure", {
+  twin <- function(name, most) {
+    end <- floor((most - 2) / 3)
+    letters <- strsplit(name, "")[[1]]
+    if (length(letters) <= most) name else paste(c(head(letters, most - 2 - end), "..", tail(letters, end)), collapse = "")
+  }
+  name <- "abcdefghijklmnopqrstuvwxyz0123456789"
+  cases <- expand.grid(most = 6:24, more = c(-1, 0, 1, 9))
+  each <- function(f) mapply(function(most, more) f(substr(name, 1, most + more), most), cases$most, cases$more)
+  expect_identical(each(shorten), each(twin))
+  side <- function(width, share, mex = 1) {
+    grDevices::pdf(NULL, width = width, height = 5)
+    on.exit(grDevices::dev.off())
+    graphics::par(mex = mex)
+    c(side_names(c("ab", name), share = share), line = graphics::par("csi") * mex)
+  }
+  cases <- expand.grid(width = c(2, 4, 5, 9), share = c(0.3, 0.45), mex = c(1, 1.5))
+  got <- Map(side, cases$width, cases$share, cases$mex)
+  line <- vapply(got, `[[`, 0, "line")
+  letters <- pmax(6, pmin(24, floor((cases$share * cases$width / line - 1.5) / 0.46)))
+  expect_identical(lapply(got, `[[`, "names"), lapply(letters, function(most) c("ab", twin(name, most))))
+  expect_equal(vapply(got, `[[`, 0, "lines"), 1.5 + 0.46 * letters)
+})
+
+test_that("a title stands above the middle of the plot, or of the figure where it needs the margins", {
+  title <- function(letters, mar, ...) {
+    words <- strrep("m", letters)
+    d <- drawing({
+      graphics::par(mar = mar, ...)
+      draw(graphics::plot, list(x = 1, y = 1, main = words, xlab = "", ylab = ""), cex.main = 1)
+    }, width = 6)
+    c(text_of(d, words)[c("x", "width", "size")], list(frame = d$frame, page = d$page[1]))
+  }
+  for (mar in list(c(5, 8, 4, 2), c(5, 2, 4, 8))) {
+    letter <- title(1, mar)$width
+    for (letters in c(28, 31, 35)) {
+      t <- title(letters, mar)
+      reach <- t$frame[2] - t$frame[1] + 2 * 2 * 14.4
+      expect_equal(t$x, if (letters * letter < reach) mean(t$frame[1:2]) else t$page / 2, tolerance = 1e-3)
+      expect_identical(t$size, 12)
+    }
+    long <- title(90, mar)
+    expect_equal(long$x, long$page / 2, tolerance = 1e-2)
+    expect_equal(long$size, 12 * 0.94 * long$page / (90 * letter), tolerance = 0.1)
+    expect_lt(long$width, long$page)
+  }
+  # with four plots a page text is smaller
+  expect_identical(title(1, c(5, 4, 4, 2), mfrow = c(2, 2))$size, round(12 * 0.83))
+})
+
+test_that("a point on the edge of a legend is covered, one beside it is not", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::plot(0:1, 0:1)
+  settings <- list(legend = c("a", "b"), pch = 1:2, bg = "#FFFFFFCC", box.col = NA, cex = 0.85, inset = 0.005, plot = FALSE)
+  box <- do.call(graphics::legend, c("topright", settings))$rect
+  left <- function(x, y) add_legend(x, y, c("a", "b"), pch = 1:2)$rect$left
+  middle <- c(box$left + box$w / 2, box$top - box$h / 2)
+  sides <- list(c(box$left, middle[2]), c(box$left + box$w, middle[2]), c(middle[1], box$top), c(middle[1], box$top - box$h))
+  for (side in sides) {
+    expect_lt(left(c(side[1], NA), c(side[2], 0)), 0.5)
+    beside <- middle + (side - middle) * 1.01
+    expect_identical(left(beside[1], beside[2]), box$left)
+  }
+  expect_identical(withVisible(add_legend(0, 0, "a", pch = 1))$visible, FALSE)
+})
+
+# Marks at the rows of `at`, in the colour and shape of their class, those of the legend.
+expect_points <- function(d, at, classes = factor(rep("", nrow(at))), labels = levels(classes), legend = TRUE) {
+  marks <- data_marks(d, if (legend) labels else character())
+  testthat::expect_identical(nrow(marks), nrow(at))
+  usr <- d$usr
+  testthat::expect_lt(max(abs(marks$u - at[, 1]) / (usr[2] - usr[1]), abs(marks$v - at[, 2]) / (usr[4] - usr[3])), 1e-3)
+  shape <- c("circle", "triangle", "square", "diamond", "open circle", "open triangle", "open square", "open diamond")
+  testthat::expect_identical(marks$colour, class_colours(length(labels))[as.integer(classes)])
+  testthat::expect_identical(marks$shape, rep_len(shape, length(labels))[as.integer(classes)])
+  if (legend) {
+    beside <- legend_marks(d, labels)
+    testthat::expect_identical(beside$colour, class_colours(length(labels)))
+    testthat::expect_identical(beside$shape, rep_len(shape, length(labels)))
+  }
+  expect_on_page(d)
+}
+
+test_that("points are drawn at their coordinates, in the colour and symbol their legend tells", {
+  labels <- list(xlab = "u", ylab = "v")
+  for (k in c(2, 5, 6)) {
+    points <- cbind(u = seq_len(24)^2, v = 100 * (1:24 %% 7))
+    classes <- factor(sprintf("class %d", rep_len(k:1, 24)))
+    d <- drawing(plot_groups(points, classes, labels))
+    expect_points(d, points, classes)
+    width <- if (k > 5) 1.25 * (576 - 1) else 576 - 1
+    expect_equal(d$usr[1:2], c(1 - 0.04 * width, 1 + 1.04 * width))
+  }
+  expect_points(drawing(plot_groups(points, labels = labels)), points, legend = FALSE)
+  # the legend leaves the corner of the points
+  corner <- drawing(plot_groups(cbind(c(0, 10, 10), c(1e3, 9e3, 9.1e3)), c("a", "b", "c"), labels))
+  expect_lt(text_of(corner, "a")$u, 5)
+  expect_gt(text_of(corner, "a")$v, 5e3)
+  expect_identical(class_symbols(9), c(16, 17, 15, 18, 1, 2, 0, 5, 16))
+  # a row without a class is not drawn, and changes no colour
+  lacking <- replace(classes, c(3, 24), NA)
+  expect_points(drawing(plot_groups(points, lacking, labels)), points[-c(3, 24), ], lacking[-c(3, 24)])
+})
+
+test_that("a table of classes shows each count in its cell, rows from the top, shaded by share of the class", {
+  level <- c("first", "second", "third")
+  confusion <- matrix(c(11, 0, 0, 12, 6, 0, 21, 2, 0), 3, dimnames = list(class = level, fitted = level))
+  d <- drawing(shown <- withVisible(plot_confusion(confusion, "counts")))
+  expect_identical(shown, list(value = confusion, visible = FALSE))
+  expect_on_page(d)
+  cells <- d$text[grepl("^[0-9]+$", d$text$text), ]
+  expect_identical(nrow(cells), 9L)
+  expect_identical(as.numeric(cells$text), confusion[cbind(4 - round(cells$v), round(cells$u))])
+  expect_lt(max(abs(cells$u - round(cells$u)), abs(cells$v - round(cells$v))), 0.05)
+  share <- function(column, row) confusion[4 - row, column] / max(sum(confusion[4 - row, ]), 1)
+  expect_identical(cells$colour, ifelse(mapply(share, round(cells$u), round(cells$v)) > 0.5, "#FFFFFF", "#000000"))
+  tiles <- d$tiles[abs(d$tiles$u2 - d$tiles$u1 - 1) < 0.01 & abs(d$tiles$v2 - d$tiles$v1 - 1) < 0.01, ]
+  expect_identical(nrow(tiles), 9L)
+  # 64 shades from white to the first colour
+  ends <- grDevices::col2rgb(c("white", palette_classes[1]))
+  part <- pmin(floor(64 * mapply(share, round(tiles$u1 + 0.5), round(tiles$v1 + 0.5))), 63) / 63
+  expect_lt(max(abs(grDevices::col2rgb(tiles$colour) - ends %*% rbind(1 - part, part))), 6)
+  names <- d$text[d$text$text %in% level, ]
+  below <- names[names$v < 0.5, ]
+  left <- names[names$u < 0.5, ]
+  expect_identical(below$text[order(below$u)], level)
+  expect_equal(sort(below$u), 1:3, tolerance = 1e-2)
+  expect_identical(left$text[order(-left$v)], level)
+  expect_equal(sort(left$v), 1:3, tolerance = 0.05)
+  # the labels of the axes are outside the names
+  expect_lt(text_of(d, "fitted class")$y, min(below$y) - 12)
+  expect_lt(text_of(d, "class")$x, min(left$start_x) - 2)
+  expect_lte(max(left$start_x + left$width), d$frame[1])
+})
+
+test_that("scores of components are drawn at their place, one component against the rows", {
+  pca <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 3)
+  expect_points(drawing(plot(pca, components = c(3, 1), classes = iris$Species)), pca$scores[, c(3, 1)], iris$Species)
+  for (bad in list(c(0, 1), c(1, 4), c(1, 1.5), c(1, NA), 1, 1:3, c("1", "2"), c(-1, 1))) {
+    expect_error(plot(pca, components = bad), "two whole numbers from 1 to 3", class = "kernelect_error_argument")
+  }
+  one <- kernel_pca(iris["Sepal.Length"], linear_kernel(), ncomp = 1)
+  expect_points(drawing(plot(one)), cbind(one$scores, 1:150), legend = FALSE)
+})
+
+test_that("shares of variance add up, with a mark at the components that hold 90 %", {
+  pca <- kernel_pca(iris[1:4], linear_kernel())
+  share <- cumsum(pca$values) / pca$total
+  d <- drawing(shown <- withVisible(plot(pca, type = "variance")))
+  expect_points(d, cbind(seq_along(share), share), legend = FALSE)
+  expect_equal(d$usr[3:4], c(-0.04, 1.04))
+  expect_line(lines_in(d, palette_classes[1])[[1]], seq_along(share), share, d)
+  dotted <- lines_in(d, "#7F7F7F", 2)
+  expect_identical(length(dotted), 2L)
+  expect_line(dotted[[1]], d$usr[1:2], c(0.9, 0.9), d)
+  expect_line(dotted[[2]], rep(which(share >= 0.9)[1], 2), d$usr[3:4], d)
+  expect_identical(shown$visible, FALSE)
+  expect_equal(shown$value, data.frame(component = seq_along(share), share = pca$values / pca$total, cumulative = share), ignore_attr = TRUE)
+  few <- kernel_pca(iris[1:4], rbf_kernel(0.3), ncomp = 2)
+  expect_lt(sum(few$values) / few$total, 0.9)
+  expect_identical(length(lines_in(drawing(plot(few, type = "variance")), "#7F7F7F")), 0L)
+})
+
+test_that("fitted and observed values meet on the diagonal, a colour a response", {
+  fit <- kernel_lm(cbind(mpg, qsec) ~ wt + hp, mtcars, size = 5)
+  observed <- as.matrix(mtcars[c("mpg", "qsec")])
+  fitted <- observed - residuals(fit)
+  d <- drawing(shown <- withVisible(plot(fit)))
+  response <- factor(rep(c("mpg", "qsec"), each = 32))
+  expect_points(d, cbind(c(fitted), c(observed)), response)
+  explained <- 1 - sum(residuals(fit)^2) / sum(scale(observed, scale = FALSE)^2)
+  expect_words(sprintf("The fit explains %.1f %% of the variance", 100 * explained), d$text$text)
+  diagonal <- lines_in(d, "#7F7F7F", 2)[[1]]
+  expect_equal(diagonal$u, diagonal$v, tolerance = 1e-3)
+  expect_identical(shown$visible, FALSE)
+  expect_equal(shown$value, data.frame(fitted = c(fitted), observed = c(observed), class = response))
+  one <- kernel_lm(mpg ~ wt, mtcars, size = 3)
+  expect_points(drawing(plot(one)), cbind(mtcars$mpg - residuals(one), mtcars$mpg), legend = FALSE)
+})
+
+test_that("leave-one-out errors are drawn by size, with a mark at the size of the model", {
+  for (size in c(2, 5)) {
+    fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = size)
+    d <- drawing(shown <- withVisible(plot(fit, type = "loo")))
+    expect_line(lines_in(d, palette_classes[1])[[1]], fit$loo$size, fit$loo$error, d)
+    expect_identical(nrow(d$marks), 1L)
+    expect_identical(d$marks$colour, palette_classes[2])
+    expect_equal(c(d$marks$u, d$marks$v), c(size, fit$loo$error[size]), tolerance = 1e-3)
+    expect_identical(shown, list(value = fit$loo, visible = FALSE))
+    expect_on_page(d)
+  }
+})
+
+test_that("axes of a discriminant analysis are drawn at their scores, one axis as densities", {
+  lda <- kernel_lda(iris[1:4], iris$Species, size = 6)
+  expect_points(drawing(plot(lda)), lda$scores[, 1:2], iris$Species)
+  expect_error(plot(lda, axes = c(1, 3)), "two whole numbers from 1 to 2", class = "kernelect_error_argument")
+  two <- kernel_lda(factor(am) ~ mpg + wt, mtcars, size = 4)
+  d <- drawing(shown <- withVisible(plot(two)))
+  expect_equal(shown, list(value = data.frame(score = two$scores[, 1], class = factor(mtcars$am)), visible = FALSE), ignore_attr = TRUE)
+  expect_on_page(d)
+  scores <- split(two$scores[, 1], mtcars$am)
+  highest <- 0
+  for (i in 1:2) {
+    curve <- stats::density(scores[[i]])
+    highest <- max(highest, curve$y)
+    drawn <- lines_in(d, palette_classes[i], 512)
+    expect_identical(length(drawn), 1L)
+    expect_line(drawn[[1]], curve$x, curve$y, d)
+    expect_identical(drawn[[1]]$width, 2)
+    ticks <- Filter(function(p) all(p$y <= d$frame[3] + 0.05 * diff(d$frame[3:4])), lines_in(d, palette_classes[i], 2))
+    expect_equal(sort(vapply(ticks, function(p) p$u[1], 0)), sort(unname(scores[[i]])), tolerance = 1e-3)
+    # solid, then dashed: in the legend as in the plot
+    beside <- d$text[d$text$text == c("0", "1")[i] & d$text$x > d$frame[1] & d$text$y > d$frame[3], ]
+    key <- Filter(function(p) abs(p$y[1] - beside$y) < 6 && p$width == 2, lines_in(d, palette_classes[i], 2))
+    expect_identical(key[[1]]$dash, drawn[[1]]$dash)
+  }
+  expect_equal(d$usr[3:4], highest * c(-0.04, 1.04))
+  expect_false(identical(lines_in(d, palette_classes[1], 512)[[1]]$dash, lines_in(d, palette_classes[2], 512)[[1]]$dash))
+})
+
+test_that("weights of directions are bars, errors lines by their own axis", {
+  some <- iris[c(1:20, 51:70, 101:120), ]
+  # of most directions of the last one no leave-one-out error is known
+  fits <- list(
+    kernel_takes(Species ~ ., some, size = "loo"), kernel_takes(Species ~ ., iris),
+    kernel_takes(random_matrix(30, 3), factor(rep(c("a", "b", "c"), 10)), size = "loo")
+  )
+  expect_gt(sum(is.na(fits[[3]]$path$loo)), 5)
+  for (fit in fits) {
+    path <- fit$path
+    d <- drawing(shown <- withVisible(plot(fit)))
+    expect_identical(shown, list(value = path, visible = FALSE))
+    expect_on_page(d)
+    bars <- Filter(function(p) p$colour %in% c(palette_classes[6], "#CCCCCC"), d$paths)
+    expect_segments(bars, path$size, 0, path$size, path$gamma, d)
+    expect_identical(vapply(bars, `[[`, "", "colour"), ifelse(path$direction %in% fit$directions, palette_classes[6], "#CCCCCC"))
+    expect_equal(unique(vapply(bars, `[[`, 0, "width")), max(1, min(8, 150 / nrow(path))), tolerance = 0.01)
+    low <- min(0, path$gamma)
+    high <- 1.12 * max(path$gamma)
+    expect_equal(d$usr[3:4], c(low, high) + c(-0.04, 0.04) * (high - low))
+    # a tick of the right axis tells the error of the lines at its height
+    errors <- cbind(path$error, path$loo)
+    right <- axis_numbers(d, 4)
+    colours <- palette_classes[c(2, 8)]
+    labels <- c("vote, training rows", "1-NN, leave one out")[seq_len(ncol(errors))]
+    highest <- max(errors, na.rm = TRUE)
+    for (i in seq_along(labels)) {
+      seen <- !is.na(errors[, i])
+      marks <- data_marks(d, labels)
+      marks <- marks[marks$colour == colours[i], ]
+      expect_equal(marks$u, path$size[seen], tolerance = 1e-3)
+      expect_equal(marks$v, errors[seen, i] / highest * max(path$gamma), tolerance = 0.01)
+      expect_identical(unique(marks$shape), c("circle", "triangle")[i])
+      expect_identical(legend_marks(d, labels[i])[c("colour", "shape")], marks[1, c("colour", "shape")], ignore_attr = TRUE)
+      if (all(seen)) expect_line(lines_in(d, colours[i], nrow(path))[[1]], marks$u, marks$v, d)
+    }
+    expect_equal(right$at - right$at[1], right$number / 100 / highest * max(path$gamma), tolerance = 0.01)
+    expect_identical("1-NN, leave one out" %in% d$text$text, ncol(errors) == 2L)
+    # the Greek letter follows its word
+    word <- d$text[d$text$text == "weight ", ]
+    expect_lt(abs(word$start_y + word$width - d$text$start_y[d$text$text == "g"]), 0.5)
+  }
+  # without any weight the axis still has a length
+  x <- rbind(diag(4), diag(4))
+  none <- suppressWarnings(kernel_takes(x, factor(rep(c("b", "a"), each = 4)), linear_kernel(), scale = FALSE))
+  d <- drawing(plot(none))
+  expect_equal(d$usr[3:4], 1.12 * c(-0.04, 1.04))
+})
+
+test_that("the best two directions are drawn by class, one direction by class and spread", {
+  some <- iris[c(1:20, 51:70, 101:120), ]
+  fit <- kernel_takes(Species ~ ., some)
+  d <- drawing(shown <- withVisible(plot(fit, "scores")))
+  expect_points(d, fit$scores[, 1:2], some$Species)
+  expect_identical(shown$visible, FALSE)
+  expect_equal(shown$value, data.frame(fit$scores[, 1:2], y = some$Species), ignore_attr = TRUE)
+  d <- drawing(shown <- plot(head(fit, 1), "scores"))
+  heights <- as.integer(some$Species) + 0.3 * ((1:60 * 0.618034) %% 1 - 0.5)
+  expect_points(d, cbind(fit$scores[, 1], heights), some$Species)
+  expect_identical(names(shown), c(names(data.frame(fit$scores))[1], "y"))
+  # heights are no numbers to read
+  expect_identical(nrow(axis_numbers(d, 2)), 0L)
+  expect_gt(nrow(axis_numbers(drawing(plot(fit, "scores")), 2)), 2L)
+})
+
+test_that("weights by iteration end at their mark and their name, kernels that are not named are thin and grey", {
+  fit <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1), noise = 0)
+  size <- as.matrix(fit$path[-1]) %*% diag(fit$mean_diagonal)
+  last <- size[nrow(size), ]
+  for (n in c(2, 10)) {
+    best <- order(-last)[seq_len(min(n, 6))]
+    d <- drawing(shown <- withVisible(plot(fit, n = n)))
+    expect_identical(shown$visible, FALSE)
+    expect_equal(unname(shown$value), size, ignore_attr = TRUE)
+    expect_on_page(d)
+    names <- text_of(d, names(fit$weights)[best])
+    expect_identical(names$colour, class_colours(length(best)))
+    expect_identical(d$marks$colour, names$colour)
+    expect_equal(d$marks$u, rep(nrow(size), length(best)), tolerance = 1e-3)
+    expect_equal(log10(d$marks$v), log10(last[best]), tolerance = 0.01)
+    # right of the plot, a line apart, in the order of their lines
+    expect_true(all(names$start_x > d$frame[2]))
+    expect_identical(order(-names$y), seq_along(best))
+    expect_gte(min(-diff(names$y)), 0.8 * 14.3)
+    lines <- lapply(names$colour, function(colour) lines_in(d, colour, nrow(size))[[1]])
+    expect_equal(unlist(lapply(lines, `[[`, "u")), rep(fit$path$iteration, length(best)), tolerance = 1e-3)
+    expect_equal(log10(unlist(lapply(lines, `[[`, "v"))), log10(c(size[, best])), tolerance = 0.02)
+    expect_equal(vapply(lines, `[[`, 0, "width"), rep(2, length(best)))
+    grey <- lines_in(d, "#BFBFBF")
+    expect_gt(length(grey), 0)
+    expect_equal(vapply(grey, `[[`, 0, "width"), rep(0.7, length(grey)), tolerance = 0.02)
+    whole <- range(log10(size[size > 0]))
+    expect_equal(d$usr[3:4], whole + c(-0.04, 0.04) * diff(whole))
+    ticks <- d$text[d$text$text == "10" & d$text$size == 12 & d$text$x < d$frame[1], ]
+    powers <- d$text[d$text$size == 8 & grepl("^[0-9]+$", d$text$text), ]
+    minus <- vapply(powers$y, function(y) any(d$text$text == "-" & d$text$y == y), NA)
+    expect_equal(log10(ticks$v), ifelse(minus, -1, 1) * as.numeric(powers$text), tolerance = 0.2)
+  }
+})
+
+test_that("final weights are dots with their names from the top, grey where there is none", {
+  fit <- kernel_fusion(iris[1:4], iris$Species)
+  size <- sort(fit$weights * fit$mean_diagonal, decreasing = TRUE)
+  expect_identical(sum(size == 0), 1L)
+  for (n in c(3, 10)) {
+    some <- head(size, n)
+    d <- drawing(shown <- withVisible(plot(fit, type = "weights", n = n)))
+    expect_equal(shown, list(value = some, visible = FALSE))
+    expect_on_page(d)
+    marks <- d$marks[order(-d$marks$v), ]
+    expect_equal(marks$u, unname(some), tolerance = 1e-3)
+    expect_equal(marks$v, rev(seq_along(some)), tolerance = 1e-3)
+    expect_identical(marks$colour, unname(ifelse(some > 0, palette_classes[1], "#999999")))
+    names <- text_of(d, names(some))
+    expect_equal(names$v, rev(seq_along(some)), tolerance = 0.1)
+    expect_identical(names$colour, marks$colour)
+    expect_equal(d$usr[1:2], max(size) * c(-0.04, 1.04))
+    expect_words(sprintf("%s carries %.0f%% of the fused kernel", names(size)[1], 100 * size[1] / sum(size)), d$text$text)
+  }
+  # names of different lengths all have room
+  expect_on_page(drawing(plot(kernel_fusion(stats::setNames(iris[1:4], c("a", "b", "a rather long name", "d")), iris$Species))))
+  # one kernel keeps a weight, many do not: smaller letters from 26 names on
+  many <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1))
+  letters <- function(n) {
+    d <- drawing(plot(many, type = "weights", n = n))
+    unique(d$text$size[grepl("^x[0-9]+$", d$text$text)])
+  }
+  expect_identical(c(letters(25), letters(40)), c(12, round(12 * 25 / 40)))
+})
+
+test_that("a ranking is drawn as bars from zero with a name each, the best on top", {
+  for (columns in c(2, 40)) {
+    x <- as.data.frame(random_matrix(30, columns))
+    names(x) <- sprintf("column %d with a rather long name", seq_len(columns))
+    x[[2]] <- x[[2]] + 5 * (1:30 > 15)
+    fit <- kernel_rank(x, factor(1:30 > 15), method = "fisher")
+    for (n in unique(c(1, min(columns, 25)))) {
+      d <- drawing(shown <- withVisible(plot(fit, n = n)), width = 5)
+      best <- head(fit$ranking, n)
+      expect_equal(shown, list(value = data.frame(name = names(x)[best], column = best, score = unname(fit$score[best])), visible = FALSE))
+      expect_on_page(d)
+      expect_equal(d$marks$u, unname(fit$score[best]), tolerance = 1e-3)
+      expect_equal(d$marks$v, rev(seq_len(n)), tolerance = 1e-3)
+      expect_segments(lines_in(d, "#BFBFBF", 2), 0, rev(seq_len(n)), fit$score[best], rev(seq_len(n)), d)
+      expect_equal(d$usr[1:2], max(fit$score[best]) * c(-0.04, 1.04))
+      names <- d$text[grepl("^colu.*name$", d$text$text) & d$text$angle == 0 & d$text$x < d$frame[1], ]
+      expect_lt(max(abs(names$y + 0.36 * names$size - d$marks$y)), 2)
+      expect_true(all(names$start_x + names$width < d$frame[1]))
+      expect_lte(names$size[1], round(12 * 0.9))
+      # letters are as high as the rows allow
+      expect_lte(n * names$size[1], diff(d$frame[3:4]) + n)
+      expect_words("Fisher score", d$text$text)
+    }
+  }
+})
+
+test_that("frequencies go from the surest column, on an axis from none to all resamples", {
+  x <- random_matrix(30, 5)
+  fit <- kernel_rank(x, rep(c("a", "b"), 15), resample = 6, n = 2)
+  d <- drawing(shown <- plot(fit))
+  order <- order(-fit$frequency, match(1:5, fit$ranking))
+  expect_equal(shown, data.frame(name = paste0("column", order), column = order, frequency = unname(fit$frequency[order])))
+  expect_equal(d$marks$u, shown$frequency, tolerance = 1e-3)
+  expect_equal(d$usr[1:2], c(-0.04, 1.04))
+  title <- function(frequency) rank_title(list(n = 2), "frequency", data.frame(frequency = frequency))
+  expect_identical(title(c(0.89, 0)), "No column among the best 2 in at least 90% of resamples")
+  expect_identical(title(c(0.9, 0.5)), "1 column among the best 2 in at least 90% of resamples")
+  expect_identical(title(c(1, 0.9, 0)), "2 columns among the best 2 in at least 90% of resamples")
+  score <- function(score, n) rank_title(list(score = score), "score", data.frame(name = head(c("u", "v", "w"), n)))
+  expect_identical(score(c(3, 2, 1), 1), "u matters most")
+  expect_identical(score(c(3, 2, 0), 2), "u and v matter most, 1 of 3 does not")
+  expect_identical(score(c(3, 0, 0), 3), "u and v matter most, 2 of 3 do not")
+})
+
+test_that("a search is drawn by its steps, and its title tells where it went", {
+  x <- random_matrix(30, 4)
+  y <- rep(c("a", "b"), 15)
+  fit <- kernel_rank(x, y)
+  d <- drawing(shown <- withVisible(plot(fit, type = "path")))
+  expect_identical(shown, list(value = fit$path, visible = FALSE))
+  expect_points(d, as.matrix(fit$path[1:2]), legend = FALSE)
+  short <- suppressWarnings(kernel_rank(x, y, max_iter = 2))
+  expect_false(short$converged)
+  value <- function(fit) format(fit$path$value[nrow(fit$path)], digits = 3)
+  expect_words(paste("Alignment rose to", value(short), "in 2 steps, not settled"), plot_words(plot(short, type = "path")))
+  bound <- kernel_rank(x, y, method = "r2w2")
+  expect_lt(bound$path$value[nrow(bound$path)], bound$path$value[1])
+  expect_words(paste("Radius-margin bound fell to", value(bound), "in", max(bound$path$iteration), "steps"),
+               sub(", not settled", "", plot_words(plot(bound, type = "path"))))
+  steps <- kernel_rank(x, y, method = "rfe")
+  ends <- steps$path$value
+  expect_true(ends[1] < ends[3] && ends[3] < ends[2])
+  expect_words(paste("Squared norm rose to", value(steps), "in 3 steps"), plot_words(plot(steps, type = "path")))
+  plain <- kernel_rank(x, y, method = "fisher")
+  expect_error(plot(plain, type = "path"), "has no path", class = "kernelect_error_argument")
+  expect_error(plot(plain, type = "frequency"), "resample", class = "kernelect_error_argument")
+})
+
+test_that("a basis is drawn by its path, with whole numbers of rows on the axis", {
+  for (size in c(2, 7, 30)) {
+    basis <- kernel_basis(iris[1:4], size = size, tol = 0)
+    path <- basis$path
+    d <- drawing(shown <- withVisible(plot(basis)))
+    expect_identical(shown, list(value = path, visible = FALSE))
+    expect_on_page(d)
+    labels <- c("fitness J", "residual trace")
+    expect_points(d, cbind(rep(path$size, 2), c(path$fitness, path$trace)), factor(rep(labels, each = size)), labels)
+    expect_equal(d$usr[3:4], c(-0.04, 1.04))
+    ticks <- axis_numbers(d, 1)
+    expect_equal(ticks$at, ticks$number, tolerance = 1e-3)
+    expect_identical(ticks$number, unique(c(1, round(pretty(c(1, size)))[round(pretty(c(1, size))) %in% 1:size])))
+    d <- drawing(plot(basis, log = "y"))
+    expect_equal(log10(d$marks$v), log10(path$trace), tolerance = 0.01)
+    expect_equal(axis_numbers(d, 1), ticks, tolerance = 1e-3)
+    expect_on_page(d)
+  }
+  expect_error(plot(basis, log = "x"), "log", class = "kernelect_error_argument")
+})
+
+test_that("the logarithmic axis of a basis is right at every tick", {
+  short <- drawing(plot(kernel_basis(iris[1:4], size = 4), log = "y"))
+  numbers <- axis_numbers(short, 2)
+  expect_gte(nrow(numbers), 2L)
+  expect_equal(log10(numbers$at), log10(numbers$number), tolerance = 0.05)
+  basis <- kernel_basis(iris[1:4], linear_kernel(), size = 4, method = "cholesky", tol = 0)
+  expect_gt(diff(log10(range(pmax(basis$path$trace, .Machine$double.eps)))), 2)
+  long <- drawing(plot(basis, log = "y"))
+  ticks <- long$text[long$text$text == "10" & long$text$size == 12, ]
+  powers <- long$text[long$text$size == 8 & grepl("^[0-9]+$", long$text$text), ]
+  expect_identical(nrow(ticks), nrow(powers))
+  at <- log10(ticks$v) + 0.36 * 12 / diff(long$frame[3:4]) * diff(long$usr[3:4])
+  expect_lt(max(abs(at + as.numeric(powers$text))), 0.2)
+  # the label of the axis is left of the powers
+  expect_lt(text_of(long, "residual trace / trace")$x, min(ticks$start_x))
+})
+
+test_that("errors of tuning stand at their size with a bar of their standard error, the best in a ring", {
+  grids <- list(
+    list(size = c(3, 6, 9), kernel = list(rbf_kernel(1), rbf_kernel(2), linear_kernel())), list(size = c(3, 6))
+  )
+  for (grid in grids) {
+    tuned <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3)
+    results <- tuned$results
+    kernels <- unique(results$kernel)
+    d <- drawing(shown <- withVisible(plot(tuned)))
+    expect_identical(shown, list(value = results, visible = FALSE))
+    expect_on_page(d)
+    # side by side around their size, a 150th of the axis apart
+    shift <- (match(results$kernel, kernels) - mean(seq_along(kernels))) * diff(range(results$size)) / 150
+    colours <- class_colours(length(kernels))[match(results$kernel, kernels)]
+    rings <- d$marks$shape == "open circle"
+    dots <- data_marks(d, sub(" of the data", "", kernels))
+    dots <- dots[dots$shape == "circle", ]
+    expect_equal(dots$u, results$size + shift, tolerance = 1e-3)
+    expect_equal(dots$v, results$error, tolerance = 1e-3)
+    expect_identical(dots$colour, colours)
+    expect_identical(sum(rings), 1L)
+    best <- which(results$kernel == tuned$best$kernel & results$size == tuned$best$size)
+    expect_equal(unlist(d$marks[rings, c("u", "v")]), c(u = results$size[best] + shift[best], v = min(results$error)), tolerance = 1e-3)
+    expect_identical(d$marks$colour[rings], colours[best])
+    bars <- Filter(function(p) length(p$u) == 2L && p$u[1] == p$u[2] && min(p$y) >= d$frame[3] && p$colour != "#000000", d$paths)
+    expect_segments(bars, results$size + shift, results$error - results$se, results$size + shift, results$error + results$se, d)
+    expect_identical(vapply(bars, `[[`, "", "colour"), colours)
+    expect_identical(legend_marks(d, sub(" of the data", "", kernels))$colour, class_colours(length(kernels)))
+  }
 })
