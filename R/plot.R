@@ -51,10 +51,12 @@ shorten <- function(names, most) {
   names
 }
 
+lines_a_letter <- 0.46
+lines_across <- function() graphics::par("fin")[1L] / (graphics::par("csi") * graphics::par("mex"))
+
 # Names for the left margin and the lines they take there, at most `share` of the figure.
 side_names <- function(names, most = 24L, share = 0.45) {
-  lines_a_letter <- 0.46
-  room <- share * graphics::par("fin")[1L] / (graphics::par("csi") * graphics::par("mex")) - 1.5
+  room <- share * lines_across() - 1.5
   names <- shorten(names, max(6L, min(most, floor(room / lines_a_letter))))
   list(names = names, lines = 1.5 + lines_a_letter * max(nchar(names)))
 }
@@ -135,8 +137,10 @@ plot_confusion <- function(confusion, title, ..., xlab = "fitted class", ylab = 
   share <- confusion / pmax(rowSums(confusion), 1)
   side <- side_names(rownames(confusion), share = 0.35)
   # turned, if side by side is too wide
-  below <- if (k * max(nchar(side$names)) > 50L) side$lines + 1.5 else 0
-  local_par(mar = wider(1:2, c(below, side$lines + 1.2)))
+  mar <- wider(2L, side$lines + 1.2)
+  wide <- k * lines_a_letter * max(nchar(side$names)) > lines_across() - mar[2L] - mar[4L]
+  below <- if (wide) side$lines + 1.5 else 0
+  local_par(mar = pmax(mar, c(below, 0, 0, 0)))
   shades <- grDevices::colorRampPalette(c("#FFFFFF", palette_classes[1L]))(64L)
   draw(graphics::image, list(
     x = seq_len(k), y = seq_len(k), z = t(unclass(share)[k:1L, , drop = FALSE]),

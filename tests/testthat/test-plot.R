@@ -451,6 +451,29 @@ test_that("a table of classes shows each count in its cell, rows from the top, s
   expect_lte(max(left$start_x + left$width), d$frame[1])
 })
 
+test_that("long names of classes have room below and beside the table, at any size of the figure", {
+  level <- c("a r 1", sprintf("a rather long name of class %d", 2:4))
+  for (width in c(4, 7)) {
+    d <- drawing(plot_confusion(table(class = level, fitted = level), "all right"), width = width)
+    expect_on_page(d)
+    names <- d$text[grepl("^a r.*[1-4]$", d$text$text), ]
+    expect_identical(nrow(names), 8L)
+    turned <- names$angle == 90
+    expect_identical(sum(turned), 4L)
+    expect_lte(max((names$start_x + names$width)[!turned]), d$frame[1])
+    expect_lte(max((names$start_y + names$width)[turned]), d$frame[3])
+    expect_lt(text_of(d, "fitted class")$y, min(names$start_y[turned]))
+    expect_lt(text_of(d, "class")$x, min(names$start_x[!turned]))
+    expect_gte(d$frame[2] - d$frame[1], 0.5 * d$page[1])
+  }
+  # where the user's margins are wider they stay
+  d <- drawing({
+    graphics::par(mar = c(15, 16, 4, 2))
+    plot_confusion(table(class = level, fitted = level), "all right")
+  })
+  expect_equal(d$frame[c(1, 3)], 14.4 * c(16, 15))
+})
+
 test_that("scores of components are drawn at their place, one component against the rows", {
   pca <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 3)
   expect_points(drawing(plot(pca, components = c(3, 1), classes = iris$Species)), pca$scores[, c(3, 1)], iris$Species)
