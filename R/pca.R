@@ -377,19 +377,20 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
   if (x$ncomp == 1L) components <- c(1L, 1L)
   components <- check_components(components, x$ncomp)
   share <- round(100 * x$values[components] / x$total, 1)
-  scores <- x$scores[, components, drop = FALSE]
-  if (components[1L] == components[2L]) {
-    scores <- cbind(scores[, 1L, drop = FALSE], row = seq_len(nrow(scores)))
-  }
+  alone <- components[1L] == components[2L]
+  scores <- x$scores[, unique(components), drop = FALSE]
+  if (alone) scores <- cbind(scores, row = seq_len(nrow(scores)))
   label <- function(i) sprintf("component %d (%s %%)", components[i], format(share[i]))
   title <- if (x$ncomp == 1L) {
     sprintf("The component holds %s %% of the variance", format(share[1L]))
+  } else if (alone) {
+    sprintf("Component %d holds %s %% of the variance", components[1L], format(share[1L]))
   } else {
     sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L],
             format(sum(share)))
   }
   labels <- list(
-    xlab = label(1L), ylab = if (x$ncomp == 1L) "row" else label(2L), main = title
+    xlab = label(1L), ylab = if (alone) "row" else label(2L), main = title
   )
   plot_groups(scores, classes, labels, ...)
 }

@@ -124,7 +124,7 @@ plot_groups <- function(points, classes = NULL, labels = list(), ...) {
     x = points[, 1L], y = points[, 2L], col = grDevices::adjustcolor(class_colours(k)[group], 0.75),
     pch = class_symbols(k)[group], cex = 0.8, xlim = limits_for(points[, 1L], k)
   )), ...)
-  if (!is.null(classes)) {
+  if (nlevels(data$class)) {
     add_legend(points[, 1L], points[, 2L], shorten(levels(data$class), 20L),
                col = class_colours(k), pch = class_symbols(k))
   }

@@ -418,6 +418,7 @@ test_that("points are drawn at their coordinates, in the colour and symbol their
   # a row without a class is not drawn, and changes no colour
   lacking <- replace(classes, c(3, 24), NA)
   expect_points(drawing(plot_groups(points, lacking, labels)), points[-c(3, 24), ], lacking[-c(3, 24)])
+  expect_identical(nrow(drawing(plot_groups(points, rep(NA, 24), labels))$marks), 0L)
 })
 
 test_that("a table of classes shows each count in its cell, rows from the top, shaded by share of the class", {
@@ -477,6 +478,11 @@ test_that("long names of classes have room below and beside the table, at any si
 test_that("scores of components are drawn at their place, one component against the rows", {
   pca <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 3)
   expect_points(drawing(plot(pca, components = c(3, 1), classes = iris$Species)), pca$scores[, c(3, 1)], iris$Species)
+  share <- format(round(100 * pca$values[2] / pca$total, 1))
+  d <- drawing(shown <- plot(pca, components = c(2, 2)))
+  expect_points(d, cbind(pca$scores[, 2], 1:150), legend = FALSE)
+  expect_words(c(sprintf("Component 2 holds %s %% of the variance", share), sprintf("component 2 (%s %%)", share), "row"), d$text$text)
+  expect_identical(unname(as.matrix(shown)), unname(cbind(pca$scores[, 2], 1:150)))
   for (bad in list(c(0, 1), c(1, 4), c(1, 1.5), c(1, NA), 1, 1:3, c("1", "2"), c(-1, 1))) {
     expect_error(plot(pca, components = bad), "two whole numbers from 1 to 3", class = "kernelect_error_argument")
   }
