@@ -128,3 +128,141 @@ test_that("methods print, summarise and draw", {
   expect_identical(coef(fit), fit$scaling)
   expect_identical(nobs(fit), 150L)
 })
+
+test_that("class means and covariance are the plain ones, in any order of the rows and with a class of one row or none", {
+  z <- random_matrix(9, 3)
+  classes <- factor(c("c", "a", "c", "a", "c", "b", "a", "c", "a"), c("a", "none", "b", "c"))
+  scatter <- class_scatter(z + 0, classes)
+  middle <- colMeans(z)
+  expect_equal(scatter$center, middle)
+  expect_equal(scatter$total, crossprod(sweep(z, 2, middle)) / 9)
+  for (class in c("a", "b", "c")) expect_equal(unname(scatter$means[class, ]), colMeans(z[classes == class, , drop = FALSE]) - middle)
+  expect_identical(unname(scatter$means["none", ]), c(0, 0, 0))
+  expect_identical(scatter$counts, c(a = 4L, none = 0L, b = 1L, c = 4L))
+})
+
+# Axes of the eigenproblem between x = value (total + ridge * mean variance) x, and the pooled covariance on them.
+reference_axes <- function(z, classes, ridge) {
+  n <- nrow(z)
+  z <- sweep(z, 2, colMeans(z))
+  means <- apply(z, 2, ave, classes)
+  total <- crossprod(z) / n
+  axes <- nlevels(droplevels(classes)) - 1
+  v <- Re(eigen(solve(total + ridge * mean(diag(total)) * diag(ncol(z)), crossprod(means) / n))$vectors[, seq_len(axes), drop = FALSE])
+  v <- v / rep(sqrt(colSums(v * (total %*% v))), each = nrow(v))
+  list(v = v, values = colMeans((means %*% v)^2), within = crossprod((z - means) %*% v) / max(n - nlevels(classes), 1))
+}
+
+test_that("the axes are those of the penalised eigenproblem, one fewer than there are classes with rows", {
+  z <- random_matrix(20, 4) %*% diag(c(3, 2, 1, 0.5))
+  classes <- factor(rep(c("a", "b", "c"), length.out = 20), c("a", "b", "none", "c"))
+  z[classes == "b", 1:2] <- z[classes == "b", 1:2] + 2
+  for (ridge in c(0, 0.1, 3)) {
+    axes <- discriminant_axes(class_scatter(z + 0, classes), ridge)
+    twin <- reference_axes(z, classes, ridge)
+    signs <- sign(diag(crossprod(axes$scaling, twin$v)))
+    expect_identical(dim(axes$scaling), c(4L, 2L))
+    expect_equal(axes$scaling, twin$v * rep(signs, each = 4), tolerance = 1e-8)
+    expect_equal(axes$values, twin$values, tolerance = 1e-8)
+    expect_equal(axes$within, twin$within * tcrossprod(signs), tolerance = 1e-8)
+  }
+})
+
+test_that("as many rows as classes, and one more, leave a finite covariance within classes", {
+  for (n in 3:4) {
+    z <- random_matrix(n, 2, 5)
+    classes <- factor(c("a", "b", "c", "a")[seq_len(n)])
+    axes <- discriminant_axes(class_scatter(z + 0, classes), 0)
+    expect_equal(sum(diag(axes$within)), sum(diag(reference_axes(z, classes, 0)$within)), tolerance = 1e-8)
+  }
+})
+
+test_that("a coordinate counts from ten units of rounding per coordinate, of at least ten", {
+  # three classes: two axes, or one when a single coordinate varies
+  axes <- function(size, units) {
+    total <- diag(c(1, units * .Machine$double.eps, numeric(size - 2)))
+    means <- matrix(c(-0.5, 0, 0.5), 3, size)
+    means[, -1] <- 0
+    counts <- c(a = 4L, b = 4L, c = 4L)
+    ncol(discriminant_axes(list(total = total, means = means, counts = counts, n = 12L), 0)$scaling)
+  }
+  expect_identical(c(axes(2, 50), axes(2, 200)), 1:2)
+  expect_identical(c(axes(20, 150), axes(20, 300)), 1:2)
+})
+
+test_that("posterior probabilities are those of Gaussian densities", {
+  within <- matrix(c(2, 0.5, 0.5, 1), 2)
+  means <- rbind(a = c(0, 0), b = c(2, 1), c = c(-1, 3))
+  scores <- random_matrix(6, 2)
+  prior <- c(0.5, 0.2, 0.3)
+  density <- vapply(1:3, function(k) prior[k] * exp(-stats::mahalanobis(scores, means[k, ], within) / 2), numeric(6))
+  found <- gaussian_posterior(scores, means, within, prior)
+  expect_equal(unname(found), density / rowSums(density), tolerance = 1e-10)
+  expect_identical(colnames(found), c("a", "b", "c"))
+  # a class of prior 0 is never chosen, and far from all classes nothing overflows
+  expect_identical(unname(gaussian_posterior(matrix(c(2, 1), 1), means, within, c(0.5, 0, 0.5))[, 2]), 0)
+  expect_equal(sum(gaussian_posterior(matrix(1e6, 1, 2), means, within, prior)), 1)
+})
+
+test_that("a prior may have zeros, and must be finite numbers", {
+  fit <- kernel_lda(iris[1:4], iris$Species, size = 5, prior = c(0.5, 0.5, 0))
+  expect_identical(fit$prior, c(setosa = 0.5, versicolor = 0.5, virginica = 0))
+  expect_false("virginica" %in% predict(fit, iris))
+  for (prior in list(c(NA, 0.5, 0.5), c(Inf, 0, 0), c("1", "0", "0"))) {
+    expect_error(kernel_lda(iris[1:4], iris$Species, prior = prior), "3 probabilities", class = "kernelect_error_argument")
+  }
+})
+
+test_that("each thing that a discriminant analysis needs is looked at, whatever its seal", {
+  fit <- kernel_lda(iris[1:4], iris$Species, size = 5)
+  resized <- function(p) {
+    within_list(fit, values = numeric(p), scaling = matrix(0, 5, p), within = diag(1, p), scores = matrix(0, 150, p))
+  }
+  broken <- list(
+    within_list(fit, levels = c("a", "a", "b")), within_list(fit, values = c(NA, 0.5)), within_list(fit, scaling = fit$scaling * NA),
+    within_list(fit, means = fit$means * NA), within_list(fit, center = fit$center * NA), within_list(fit, within = fit$within * NA),
+    within_list(fit, prior = fit$prior * NA), within_list(fit, prior = c(0.6, 0.6, -0.2)), within_list(fit, n = "150"),
+    within_list(fit, observed = as.integer(fit$observed)), within_list(fit, observed = fit$observed[-1]),
+    within_list(fit, scores = fit$scores * NA), resized(0), resized(3)
+  )
+  for (i in seq_along(broken)) expect_error(print(forge(broken[[i]])), class = "kernelect_error_model", info = i)
+  expect_output(print(forge(resized(2))), "3 classes, 150 rows")
+  expect_output(print(kernel_lda(iris[1:4], iris$Species, size = 5, keep = FALSE)), "3 classes, 150 rows")
+})
+
+test_that("six axes and twelve classes are shown in full, more are cut", {
+  fit_of <- function(classes) {
+    y <- factor(rep(sprintf("c%02d", seq_len(classes)), each = 3))
+    kernel_lda(matrix(seq_along(y)), y, rbf_kernel(2), basis = NULL, scale = FALSE)
+  }
+  inertia <- function(classes) grep("^inertia", capture.output(print(fit_of(classes))), value = TRUE)
+  expect_match(inertia(7), "^inertia:( 0[.][0-9]{4}| 1[.]0000){6}  \\(between / total\\)$")
+  expect_match(inertia(8), "^inertia:( 0[.][0-9]{4}| 1[.]0000){6} [.]{3}  \\(between / total\\)$")
+  twelve <- capture.output(summary(fit_of(12)))
+  expect_true(any(grepl("^ *c12( +[0-9]+){12}$", twelve)))
+  thirteen <- capture.output(summary(fit_of(13)))
+  expect_false(any(grepl("^ *c12( +[0-9]+){13}$", thirteen)))
+  expect_identical(c(any(grepl("^c12 ", thirteen)), any(grepl("^c13 ", thirteen))), c(TRUE, FALSE))
+})
+
+test_that("one row as a basis, one new row and the names of rows are served", {
+  x <- iris_matrix(51:150)
+  rownames(x) <- paste0("r", 51:150)
+  y <- droplevels(iris$Species[51:150])
+  fit <- kernel_lda(x, y, size = 1)
+  z <- predict(fit$basis, x)[, 1]
+  expect_equal(fit$values, mean((ave(z, y) - mean(z))^2) / mean((z - mean(z))^2), tolerance = 1e-8)
+  expect_identical(dimnames(fit$scores), list(rownames(x), "LD1"))
+  expect_identical(dimnames(fit$within), list("LD1", "LD1"))
+  whole <- predict(fit, x, type = "posterior")
+  expect_equal(predict(fit, x[7, , drop = FALSE], type = "posterior"), whole[7, , drop = FALSE], tolerance = 1e-10)
+  expect_output(print(fit), "2 classes, 100 rows on a basis of 1 row (\"fvs\")", fixed = TRUE)
+})
+
+test_that("nothing is said unasked, and one thread works", {
+  expect_identical(capture.output(type = "message", fit <- kernel_lda(iris[1:4], iris$Species, size = 5)), character())
+  with_option("kernelect.threads", NULL, {
+    expect_identical(eval(formals(kernel_lda.default)$threads), 1L)
+    expect_identical(eval(formals(predict.kernel_lda)$threads), 1L)
+  })
+})

@@ -274,3 +274,62 @@ test_that("many rows are worked on in steps", {
   z <- cbind(1, predict(fit$basis, x))
   expect_equal(unname(fitted(fit)), unname(drop(qr.fitted(qr(z), y))), tolerance = 1e-8)
 })
+
+test_that("sizes whose errors differ by rounding alone count as equal, also errors of zero", {
+  expect_identical(best_size(c(3, 1 + 5e-13, 1, 2)), 2L)
+  expect_identical(best_size(c(3, 1 + 5e-12, 1, 2)), 3L)
+  expect_identical(best_size(c(2, 0, 0)), 2L)
+  expect_identical(best_size(c(NA, 4)), 2L)
+  expect_error(best_size(c(NA_real_, NA_real_)), "leverage 1", class = "kernelect_error_data")
+})
+
+test_that("each thing that a regression needs is looked at, whatever its seal", {
+  fit <- kernel_lm(iris[1:4], iris$Species, size = 5)
+  broken <- list(
+    within_list(fit, coefficients = fit$coefficients * NA), within_list(fit, coefficients = fit$coefficients[-1, ]),
+    within_list(fit, n = NA), within_list(fit, levels = c("a", "a", "b")), within_list(fit, levels = c("a", "b")),
+    within_list(fit, levels = 1:3), within_list(fit, basis = NULL)
+  )
+  for (i in seq_along(broken)) expect_error(print(forge(broken[[i]])), class = "kernelect_error_model", info = i)
+  expect_output(print(forge(within_list(fit, levels = c("a", "b", "c")))), "3 classes")
+})
+
+test_that("what is printed: one row, an error that is unknown, and a ridge only where there is one", {
+  one <- kernel_lm(mpg ~ wt, mtcars, size = 1)
+  expect_output(print(one), "32 rows on a basis of 1 row (\"fvs\")", fixed = TRUE)
+  expect_false(any(grepl("ridge", capture.output(print(one)))))
+  expect_output(print(kernel_lm(mpg ~ wt, mtcars, size = 2, ridge = 0.25)), ", ridge 0.25\n", fixed = TRUE)
+  alone <- kernel_lm(matrix(1:3), c(1, 5, 2), rbf_kernel(1e-3), basis = NULL)
+  expect_output(print(alone), "on the training rows, unknown (leverage 1) leave-one-out", fixed = TRUE)
+  expect_identical(alone$loo$error, rep(NA_real_, 3))
+})
+
+test_that("a summary shows seven sizes, evenly spaced on a log scale, and the one chosen", {
+  fit <- kernel_lm(iris[1:4], iris$Species, size = 64, tol = 0)
+  expect_identical(summary(fit)$loo, fit$loo[c(1, 2, 4, 8, 16, 32, 64), ])
+  best <- kernel_lm(iris[1:4], iris$Species)
+  expect_true(length(best$basis$index) %in% summary(best)$loo$size)
+  expect_output(print(summary(best)), paste0("by size (chosen: ", length(best$basis$index), "):"), fixed = TRUE)
+  expect_false(any(grepl("fitted", capture.output(summary(kernel_lm(mpg ~ wt, mtcars, size = 2))))))
+})
+
+test_that("one response keeps its column when it came as a matrix, and rows their names", {
+  y <- as.matrix(mtcars["mpg"])
+  wide <- kernel_lm(mtcars[c("wt", "hp")], y, size = 3)
+  plain <- kernel_lm(mtcars[c("wt", "hp")], y[, 1], size = 3)
+  expect_identical(dimnames(coef(wide)), list(c("(Intercept)", "z1", "z2", "z3"), "mpg"))
+  expect_identical(names(coef(plain)), rownames(coef(wide)))
+  expect_identical(wide$coefficients[, 1], plain$coefficients)
+  expect_identical(dimnames(predict(wide, mtcars[1:2, ])), list(rownames(mtcars)[1:2], "mpg"))
+  expect_identical(names(predict(plain, mtcars[1:2, ])), rownames(mtcars)[1:2])
+  expect_equal(residuals(plain), mtcars$mpg - fitted(plain))
+  expect_identical(names(residuals(plain)), rownames(mtcars))
+})
+
+test_that("nothing is said unasked, and one thread works", {
+  expect_identical(capture.output(type = "message", fit <- kernel_lm(iris[1:4], iris$Species, size = 5)), character())
+  with_option("kernelect.threads", NULL, {
+    expect_identical(eval(formals(kernel_lm.default)$threads), 1L)
+    expect_identical(eval(formals(predict.kernel_lm)$threads), 1L)
+  })
+})

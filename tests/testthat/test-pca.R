@@ -218,3 +218,144 @@ test_that("one component is not called several", {
   expect_output(print(kernel_pca(iris[1:4], ncomp = 1)), "1 component of 150 rows", fixed = TRUE)
   expect_output(print(kernel_pca(iris[1:4], ncomp = 2)), "2 components of 150 rows", fixed = TRUE)
 })
+
+test_that("components are counted down to the rounding of 2 n terms, at least 64", {
+  eps <- .Machine$double.eps
+  count <- function(units, n, first = 1) length(choose_components(first * c(1, units * eps, 0, -units * eps), NULL, n))
+  expect_identical(vapply(c(60, 64, 65), count, 0L, n = 10), c(1L, 1L, 2L))
+  expect_identical(vapply(c(190, 200, 201), count, 0L, n = 100), c(1L, 1L, 2L))
+  expect_identical(vapply(c(190, 200, 201), count, 0L, n = 100, first = 2^40), c(1L, 1L, 2L))
+  for (none in list(c(0, 0), c(-1e-3, -1))) expect_error(choose_components(none, NULL, 10), "no variance", class = "kernelect_error_data")
+})
+
+test_that("as many components as there are, or infinitely many, are given without a word", {
+  for (ncomp in list(4, Inf)) {
+    expect_silent(pca <- kernel_pca(iris[1:4], linear_kernel(), ncomp = ncomp, tol = 0))
+    expect_identical(pca$ncomp, 4L)
+  }
+  expect_identical(capture.output(type = "message", few <- kernel_pca(iris[1:4], ncomp = 3)), character())
+  expect_identical(few$ncomp, 3L)
+  with_option("kernelect.threads", NULL, {
+    expect_identical(eval(formals(kernel_pca.default)$threads), 1L)
+    expect_identical(eval(formals(predict.kernel_pca)$threads), 1L)
+  })
+})
+
+test_that("a sign is turned where the largest absolute value is negative, and only there", {
+  expect_identical(score_signs(cbind(c(-2, 1), c(-1, 2), c(-1, 1)), diag(3)), c(-1, 1, 1))
+  full <- kernel_pca(random_matrix(40, 3), basis = NULL)
+  expect_true(all(apply(full$scores, 2, max) >= -apply(full$scores, 2, min)))
+})
+
+test_that("all rows under a linear kernel are kept as a basis where columns are fewer, else as they are", {
+  kept <- function(n, d) kernel_pca(random_matrix(n, d), linear_kernel(), basis = NULL)$basis
+  expect_s3_class(kept(12, 5), "kernel_basis")
+  expect_length(kept(12, 5)$index, 5)
+  expect_false(inherits(kept(6, 6), "kernel_basis"))
+  expect_false(inherits(kept(6, 9), "kernel_basis"))
+  expect_identical(kept(6, 9)$index, 1:6)
+  # a size is a wish for a basis
+  expect_s3_class(kernel_pca(random_matrix(12, 5), basis = NULL, size = 4)$basis, "kernel_basis")
+})
+
+test_that("without centring all rows give the eigenvalues and the scores of the Gram matrix", {
+  x <- random_matrix(30, 3)
+  K <- gram(scale(x))
+  pca <- kernel_pca(x, basis = NULL, center = FALSE, ncomp = 4)
+  twin <- eigen(K, symmetric = TRUE)
+  expect_equal(pca$values, twin$values[1:4], tolerance = 1e-10)
+  expect_equal(pca$total, 30)
+  expect_equal(unname(abs(pca$scores)), abs(twin$vectors[, 1:4]) * rep(sqrt(twin$values[1:4]), each = 30), tolerance = 1e-8)
+  expect_equal(unname(predict(pca, x)), unname(pca$scores), tolerance = 1e-8)
+  expect_identical(unname(pca$offset), numeric(4))
+})
+
+test_that("the iteration works in blocks of eight columns for every ten components, at most 32, given twice their room", {
+  first_block <- function(n, count) {
+    tryCatch(leading_eigen(function(v) stop(ncol(v)), n, count), error = function(e) as.integer(conditionMessage(e)))
+  }
+  expect_identical(vapply(c(1, 5, 20, 31, 40, 90), first_block, 0L, n = 2000), c(8L, 8L, 16L, 24L, 32L, 32L))
+  # room: twelve blocks, or half more than the components and four blocks
+  expect_null(first_block(191, 5))
+  expect_identical(first_block(192, 5), 8L)
+  expect_null(first_block(1155, 300))
+  expect_identical(first_block(1156, 300), 32L)
+})
+
+test_that("the iteration ends once it has settled, and after its restarts when it does not", {
+  calls <- 0
+  product <- function(values) {
+    calls <<- 0
+    function(v) {
+      calls <<- calls + 1
+      v * values
+    }
+  }
+  easy <- leading_eigen(product(c(3, 2, 1, numeric(297))), 300, 3)
+  expect_equal(easy$values, c(3, 2, 1), tolerance = 1e-12)
+  expect_lte(calls, 6)
+  for (restarts in 1:2) { # each of twelve blocks
+    expect_null(leading_eigen(product(1 + 1:1000 / 1e6), 1000, 5, restarts = restarts))
+    expect_identical(calls, 12 * restarts)
+  }
+})
+
+test_that("residuals decide whether the iteration has settled: 1e-11 of a value, or 1e-13 of the largest", {
+  settled <- function(first, second) ritz_pairs(list(t = diag(c(1, 1e-4)), r = diag(c(first, second))), 2)$settled
+  expect_true(settled(9e-12, 9e-14))
+  expect_false(settled(2e-11, 0))
+  expect_false(settled(0, 2e-13))
+  pairs <- ritz_pairs(list(t = diag(c(5, 3, 2, 1)), r = diag(c(0.1, 0.2))), 3)
+  expect_equal(pairs$values, c(5, 3, 2))
+  expect_equal(pairs$residual, c(0, 0, 0.1)) # what the last block still lacks
+})
+
+test_that("a space that is full is cut to its best directions, with room for another block", {
+  q <- qr.Q(qr(random_matrix(40, 6)))
+  t <- crossprod(random_matrix(6, 6, 2))
+  space <- list(q = q, t = t, r = matrix(0, 2, 2))
+  s <- eigen(t, symmetric = TRUE)
+  ritz <- list(vectors = s$vectors, all_values = s$values)
+  for (size in c(1, 3, 4, 9)) {
+    kept <- seq_len(min(size, 4))
+    small <- shrink_space(space, ritz, size)
+    expect_equal(small$q, q %*% s$vectors[, kept, drop = FALSE])
+    expect_equal(small$t, diag(s$values[kept], length(kept)))
+  }
+})
+
+test_that("each thing that components need is looked at, whatever its seal", {
+  for (basis in list("cholesky", NULL)) {
+    pca <- kernel_pca(iris[1:4], ncomp = 3, basis = basis)
+    none <- within_list(pca, values = numeric(), loadings = pca$loadings[, 0], offset = numeric())
+    broken <- list(
+      within_list(pca, values = c(1, NA, 1)), within_list(pca, loadings = pca$loadings * NA), within_list(pca, offset = c(1, NA, 1)),
+      within_list(pca, n = NA), none,
+      within_list(pca, basis = within_list(pca$basis, vectors = pca$basis$vectors * NA)),
+      within_list(pca, basis = within_list(pca$basis, kernel = within_list(pca$basis$kernel, weights = c(1, 2))))
+    )
+    for (i in seq_along(broken)) expect_error(print(forge(broken[[i]])), class = "kernelect_error_model", info = i)
+    expect_output(print(forge(pca)), "3 components")
+  }
+})
+
+test_that("six components are printed in full and ten summarised, more are cut", {
+  shown <- function(ncomp) capture.output(print(kernel_pca(iris[1:4], ncomp = ncomp, tol = 0.001)))
+  expect_false(any(grepl("...", shown(6), fixed = TRUE)))
+  expect_identical(grepl(" ...", shown(7), fixed = TRUE), c(FALSE, FALSE, TRUE, TRUE))
+  expect_false(any(grepl("not centred", shown(6))))
+  summarised <- function(ncomp) capture.output(summary(kernel_pca(iris[1:4], ncomp = ncomp, tol = 0.001)))
+  expect_false(any(grepl("more", summarised(10))))
+  expect_true("... and 1 more" %in% summarised(11))
+  expect_true(any(grepl("^10 ", summarised(11))))
+  expect_output(print(kernel_pca(iris[1:4], size = 1)), "1 component of 150 rows on a basis of 1 row (\"cholesky\")", fixed = TRUE)
+  expect_output(print(kernel_pca(iris[1:4], size = 2)), "on a basis of 2 rows (\"cholesky\")", fixed = TRUE)
+})
+
+test_that("the table of components has their values, deviations and shares", {
+  pca <- kernel_pca(iris[1:4], ncomp = 3)
+  table <- summary(pca)$importance
+  expect_equal(table$sdev, sqrt(pca$values / 149))
+  expect_equal(table$share, pca$values / pca$total)
+  expect_equal(table$cumulative, cumsum(pca$values) / pca$total)
+})
