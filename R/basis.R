@@ -138,7 +138,7 @@ engine_rule <- function(control, n) {
   limit <- if (is.null(control$size)) min(n, 1000) else min(n, control$size)
   if (!is.null(control$size) && is.finite(control$size) && control$size > n) {
     inform("`size` = ", format(control$size, scientific = FALSE), " is more than the ", n,
-           " rows: ", n, " is used.")
+           if (n > 1L) " rows: " else " row: ", n, " is used.")
   }
   if (control$neighbours > n) {
     abort("argument", "`neighbours` must be at most the number of rows, ", n, ".")

@@ -304,7 +304,8 @@ settle_size <- function(fit, size, control) {
   }
   if (size > fit$size && is.finite(size)) {
     inform("`size` = ", format(size), " is more than the ", fit$size,
-           " directions of positive weight: ", fit$size, " are used.")
+           if (fit$size > 1L) " directions" else " direction", " of positive weight: ", fit$size,
+           if (fit$size > 1L) " are used." else " is used.")
   }
   keep_directions(fit, size)
 }

@@ -303,8 +303,8 @@ predict.kernel_tune <- function(object, newdata, ...) {
 #' @export
 print.kernel_tune <- function(x, ...) {
   validate_tune(x, "x")
-  cat("<kernel_tune> ", nrow(x$results), " candidates, ", x$folds, " folds of ", x$n,
-      " rows\n", sep = "")
+  cat("<kernel_tune> ", nrow(x$results), " candidate", if (nrow(x$results) > 1L) "s", ", ", x$folds,
+      " folds of ", x$n, " rows\n", sep = "")
   cat("best:    ", x$best$kernel, ", size ", x$best$size, "\n", sep = "")
   cat(x$measure, ": ", format(x$best$error, digits = 4), " (standard error ",
       format(x$best$se, digits = 2), ")\n", sep = "")

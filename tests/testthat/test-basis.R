@@ -712,3 +712,16 @@ test_that("nobs() of a basis counts the rows it was chosen from", {
   expect_equal(nobs(basis), 150)
   expect_error(nobs(basis, more = 1), class = "kernelect_error_dots")
 })
+
+test_that("a size is spoken of only where it is larger than the rows", {
+  x <- random_matrix(12, 3)
+  for (size in list(11, 12, Inf, NULL)) {
+    expect_identical(capture.output(type = "message", basis <- kernel_basis(x, size = size, tol = 0)), character())
+  }
+  expect_message(kernel_basis(x, size = 13), "`size` = 13 is more than the 12 rows: 12 is used.", fixed = TRUE)
+  expect_message(kernel_basis(x[1, , drop = FALSE], linear_kernel(), size = 100000, scale = FALSE),
+                 "`size` = 100000 is more than the 1 row: 1 is used.", fixed = TRUE)
+  with_option("kernelect.threads", NULL, {
+    for (f in list(kernel_basis.default, predict.kernel_basis)) expect_identical(eval(formals(f)$threads), 1L)
+  })
+})

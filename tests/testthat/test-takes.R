@@ -468,3 +468,20 @@ test_that("weights are drawn as wide as there is room for them", {
   expect_equal(max(widths(4)), 8)
   expect_equal(max(widths(50)), 3)
 })
+
+test_that("a size is spoken of only where it is too large, in the right number", {
+  fit <- kernel_takes(iris_matrix(), iris$Species)
+  for (size in list(fit$size, Inf)) {
+    expect_identical(capture.output(type = "message", same <- kernel_takes(iris_matrix(), iris$Species, size = size)), character())
+    expect_identical(same, fit)
+  }
+  expect_message(kernel_takes(iris_matrix(), iris$Species, size = fit$size + 1),
+                 paste0("`size` = ", fit$size + 1, " is more than the ", fit$size, " directions of positive weight: ", fit$size, " are used."),
+                 fixed = TRUE)
+  expect_message(kernel_takes(iris_matrix(), iris$Species, variant = "printed", size = 2),
+                 "`size` = 2 is more than the 1 direction of positive weight: 1 is used.", fixed = TRUE)
+  with_option("kernelect.threads", NULL, {
+    expect_identical(eval(formals(kernel_takes.default)$threads), 1L)
+    expect_identical(eval(formals(predict.kernel_takes)$threads), 1L)
+  })
+})

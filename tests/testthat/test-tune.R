@@ -209,3 +209,11 @@ test_that("an argument that the model does not have is refused by name", {
   expect_error(kernel_tune(Species ~ ., iris, fit = kernel_lda, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
   expect_error(kernel_tune(Species ~ ., iris, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
 })
+
+test_that("one candidate is not called several, and what was measured is named", {
+  one <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2)
+  shown <- capture.output(print(one))
+  expect_identical(shown[1:2], c("<kernel_tune> 1 candidate, 2 folds of 32 rows", "best:    linear kernel, size 1"))
+  expect_match(shown[3], "^mean squared error: [0-9.]+ \\(standard error [0-9.]+\\)$")
+  expect_identical(kernel_tune(am == 1 ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2)$measure, "error rate")
+})
