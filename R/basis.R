@@ -207,11 +207,7 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
   list(basis = basis, factor = fit$factor)
 }
 
-named_rows <- function(x, index) {
-  rows <- x[index, , drop = FALSE]
-  if (is.null(rownames(x))) rownames(rows) <- NULL
-  rows
-}
+named_rows <- function(x, index) x[index, , drop = FALSE]
 
 basis_from_gram <- function(K, control) {
   fit <- run_engine(list(K = K), control, nrow(K), keep = FALSE)
