@@ -713,6 +713,8 @@ test_that("nobs() of a basis counts the rows it was chosen from", {
   expect_error(nobs(basis, more = 1), class = "kernelect_error_dots")
 })
 
+# ---- edges --------------------------------------------------------------------------------------
+
 test_that("a size is spoken of only where it is larger than the rows", {
   x <- random_matrix(12, 3)
   for (size in list(11, 12, Inf, NULL)) {
@@ -721,7 +723,168 @@ test_that("a size is spoken of only where it is larger than the rows", {
   expect_message(kernel_basis(x, size = 13), "`size` = 13 is more than the 12 rows: 12 is used.", fixed = TRUE)
   expect_message(kernel_basis(x[1, , drop = FALSE], linear_kernel(), size = 100000, scale = FALSE),
                  "`size` = 100000 is more than the 1 row: 1 is used.", fixed = TRUE)
+  expect_message(kernel_basis(x[1:2, ], size = 3), "more than the 2 rows: 2 is used.", fixed = TRUE)
   with_option("kernelect.threads", NULL, {
     for (f in list(kernel_basis.default, predict.kernel_basis)) expect_identical(eval(formals(f)$threads), 1L)
   })
+})
+
+test_that("as many neighbours as rows are their mean, more are refused", {
+  x <- random_matrix(6, 2)
+  basis <- kernel_basis(x, linear_kernel(), center = "nearest", neighbours = 6, tol = 0, scale = FALSE)
+  expect_setequal(basis$center_index, 1:6)
+  expect_equal(unname(predict(basis, x, "residual")), numeric(6))
+  centred <- sweep(x, 2, colMeans(x))
+  expect_equal(unname(predict(basis, x, "kernel")), tcrossprod(centred, centred[basis$index, ]))
+  expect_error(kernel_basis(x, linear_kernel(), center = "nearest", neighbours = 7), "at most the number of rows, 6",
+               class = "kernelect_error_argument")
+})
+
+test_that("a threshold gives numbers from 0 to 1, one for each share", {
+  fits <- function(threshold) kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = threshold, size = 5)
+  for (good in list(function(t) 0 * t, function(t) 0 * t + 1, function(t) as.integer(t > 0.5), function(t) if (t < 0.5) 0 else 1)) {
+    expect_s3_class(fits(good), "kernel_basis")
+  }
+  bad <- list(
+    function(t) t > 0.5, function(t) as.character(t), function(t) "0.5", function(t) c(t, t), function(t) -0.001 + 0 * t,
+    function(t) ifelse(t < 0.5, NA, 1), function(t) pmin(t, 1) + 1e-9, function(t) numeric()
+  )
+  for (i in seq_along(bad)) expect_error(fits(bad[[i]]), "it leaves that range", class = "kernelect_error_argument", info = i)
+  expect_error(fits(function(t) if (t > 0.005) stop("too far") else t), "at 0.01 it fails: too far", class = "kernelect_error_argument")
+  expect_equal(threshold_values(sqrt, 3, 12), sqrt(0:3 / 12))
+})
+
+test_that("columns of a cross-Gram matrix go by name where both sides have names, else by position", {
+  K <- gram(random_matrix(9, 3), rbf_kernel(1))
+  named <- K
+  dimnames(named) <- list(letters[1:9], letters[1:9])
+  for (center in c("none", "nearest")) {
+    plain <- kernel_basis(K = K, size = 4, center = center, tol = 0)
+    basis <- kernel_basis(K = named, size = 4, center = center, tol = 0)
+    expect_identical(basis$row_names, letters[basis$index])
+    expect_identical(basis$center_names, if (center == "nearest") letters[basis$center_index])
+    expect_identical(head(basis, 2)$row_names, letters[basis$index[1:2]])
+    wanted <- predict(plain, K[1:3, ])
+    expect_identical(predict(basis, unname(K[1:3, ])), wanted)
+    expect_identical(unname(predict(basis, named[1:3, 9:1])), wanted)
+    expect_identical(unname(predict(plain, named[1:3, ])), wanted)
+    needed <- union(basis$row_names, basis$center_names)
+    expect_identical(unname(predict(basis, named[1:3, needed])), wanted)
+    expect_error(predict(basis, named[1:3, needed[-1]]), class = "kernelect_error_columns")
+    # labels that repeat are no names
+    rownames(named)[1] <- colnames(named)[1] <- "b"
+    expect_null(kernel_basis(K = named, size = 4, center = center)$row_names)
+    expect_null(kernel_basis(K = named, size = 4, center = center)$center_names)
+    dimnames(named) <- list(letters[1:9], letters[1:9])
+  }
+})
+
+test_that("new rows of a Gram matrix are a numeric matrix, and their own values one number each", {
+  K <- gram(random_matrix(9, 3), rbf_kernel(1))
+  basis <- kernel_basis(K = K, size = 4)
+  for (new in list(K[1, ], matrix("a", 2, 9), K > 0.5)) {
+    expect_error(predict(basis, new), "new rows by training rows", class = "kernelect_error_argument")
+  }
+  for (diag in list(NULL, rep("1", 3), rep(1, 2))) {
+    expect_error(predict(basis, K[1:3, ], "residual", diag = diag), "for each of the 3 new rows", class = "kernelect_error_argument")
+  }
+  gap <- replace(K[1:3, ], 2, NA)
+  expect_equal(predict(basis, gap, "residual", diag = rep(1, 3)), replace(predict(basis, K[1:3, ], "residual", diag = rep(1, 3)), 2, NA))
+})
+
+test_that("head() of as many rows as there are is the basis itself", {
+  basis <- kernel_basis(random_matrix(12, 2), linear_kernel(), tol = 0)
+  expect_identical(basis$stop, "rank")
+  expect_identical(head(basis, 2), basis)
+  expect_identical(head(basis, 1)$stop, "size")
+  expect_length(head(kernel_basis(iris[1:4], size = 9, tol = 0))$index, 6)
+})
+
+test_that("rows of the basis keep their names, where they have any", {
+  x <- random_matrix(12, 2)
+  expect_null(rownames(kernel_basis(x, size = 3)$vectors))
+  rownames(x) <- letters[1:12]
+  basis <- kernel_basis(x, size = 3, center = "nearest", neighbours = 2)
+  expect_identical(rownames(basis$vectors), letters[basis$index])
+  expect_identical(rownames(basis$center_vectors), letters[basis$center_index])
+  expect_identical(rownames(predict(basis, x[4:5, ])), c("d", "e"))
+})
+
+test_that("a residual below -1e-8 of the largest diagonal is told of, one of just that is not", {
+  # the second row keeps 2^-26 - below - (2^-13)^2, without rounding
+  given <- function(below) matrix(c(1, 2^-13, 2^-13, 2^-26 - below), 2)
+  expect_silent(kernel_basis(K = given(1e-8), method = "cholesky", size = Inf, tol = 0))
+  expect_warning(kernel_basis(K = given(1e-8 + 1e-20), method = "cholesky", size = Inf, tol = 0), "residual -1e-08 ",
+                 class = "kernelect_warning_indefinite")
+})
+
+test_that("each thing that a basis needs is looked at, whatever its seal", {
+  K <- gram(random_matrix(9, 3), rbf_kernel(1))
+  dimnames(K) <- list(letters[1:9], letters[1:9])
+  refused <- function(basis, ...) {
+    expect_error(print(forge(within_list(basis, ...))), class = "kernelect_error_model", info = toString(...names()))
+  }
+  examples <- list(
+    kernel_basis(iris[1:4], size = 4), kernel_basis(iris[1:4], size = 4, center = "nearest", neighbours = 2),
+    kernel_basis(K = K, size = 4), kernel_basis(K = K, size = 4, center = "nearest", neighbours = 2)
+  )
+  for (basis in examples) {
+    expect_output(print(forge(basis)), "<kernel_basis> 4 of")
+    refused(basis, index = integer(), cholesky = basis$cholesky[0, 0], path = basis$path[0, ], vectors = basis$vectors[0, ],
+            shift = if (!is.null(basis$shift)) basis$shift[5], row_names = basis$row_names[0])
+    refused(basis, n = structure(basis$n, class = "count"))
+    refused(basis, index = replace(basis$index, 2, 0L))
+    refused(basis, index = replace(basis$index, 2, 1000L))
+    refused(basis, cholesky = basis$cholesky * NA)
+    refused(basis, cholesky = basis$cholesky * (1 - diag(c(1, 0, 0, 0))))
+    refused(basis, path = as.matrix(basis$path))
+    refused(basis, path = basis$path[-1, ])
+    refused(basis, method = "best")
+    if (is.null(basis$shift)) {
+      refused(basis, center_index = 1L, center_names = NULL)
+    } else {
+      refused(basis, center_index = c(0L, 1L))
+      refused(basis, shift = basis$shift * NA)
+      refused(basis, shift = basis$shift[-1])
+    }
+    if (is.null(basis$kernel)) {
+      refused(basis, row_names = "a")
+      refused(basis, row_names = 1:4)
+      refused(basis, center_names = c("a", "b", "c"))
+    } else {
+      refused(basis, vectors = basis$vectors * NA)
+      refused(basis, kernel = within_list(basis$kernel, weights = c(1, 2)))
+      if (!is.null(basis$shift)) refused(basis, center_vectors = basis$center_vectors[1, , drop = FALSE])
+    }
+  }
+})
+
+test_that("what is printed: twelve rows in full, one row of the centre or several, and a given matrix by its name", {
+  basis <- kernel_basis(iris_matrix(), size = 14, tol = 0)
+  rows <- function(n) grep("^rows", capture.output(print(head(basis, n))), value = TRUE)
+  first <- paste("rows:   ", paste(basis$index[1:12], collapse = " "))
+  expect_identical(c(rows(12), rows(13)), paste0(first, c("", " ...")))
+  centre <- function(k) {
+    basis <- kernel_basis(iris_matrix(), size = 4, center = "nearest", neighbours = k)
+    list(grep("^centre", capture.output(print(basis)), value = TRUE), paste(head(basis$center_index, 8), collapse = " "))
+  }
+  expect_identical(centre(1)[[1]], paste("centre:  row", centre(1)[[2]]))
+  expect_identical(centre(2)[[1]], paste("centre:  rows", centre(2)[[2]]))
+  expect_identical(centre(9)[[1]], paste("centre:  rows", centre(9)[[2]]))
+  expect_false(any(grepl("^centre", capture.output(print(basis)))))
+  expect_output(print(kernel_basis(K = diag(4), method = "kgs")), "kernel:  given Gram matrix", fixed = TRUE)
+})
+
+test_that("a summary shows eight sizes, evenly spaced on a log scale, and what the pivots span", {
+  long <- kernel_basis(iris_matrix(), method = "cholesky", size = 128, tol = 0)
+  shown <- summary(long)
+  expect_identical(shown$path, long$path[2^(0:7), ])
+  expect_equal(shown$condition, long$path$pivot[1] / long$path$pivot[128])
+  words <- function(updates) {
+    fit <- kernelect:::seal(within_list(long, updates = updates))
+    grep("block update", capture.output(print(summary(fit))), value = TRUE)
+  }
+  span <- paste0("pivots span a factor of ", format(shown$condition, digits = 3), "; ")
+  expect_identical(c(words(1), words(2), words(0)), paste0(span, c("1 block update", "2 block updates", "0 block updates")))
+  expect_identical(nrow(summary(kernel_basis(iris_matrix(), size = 1))$path), 1L)
 })

@@ -469,6 +469,68 @@ test_that("weights are drawn as wide as there is room for them", {
   expect_equal(max(widths(50)), 3)
 })
 
+# ---- parts ---------------------------------------------------------------------------------------
+
+test_that("Theorem 1 is about the length of the first row, and about a KOBL basis ended by its threshold", {
+  x <- iris_matrix() # unscaled rows under a linear kernel: r11 is the length of the longest
+  fit <- kernel_takes(x, iris$Species, linear_kernel(), threshold = sqrt, scale = FALSE)
+  expect_identical(fit$basis$stop, "threshold")
+  expect_equal(fit$bound, sqrt(max(rowSums(x^2))) * sqrt(length(fit$basis$index) / 150), tolerance = 1e-12)
+  expect_output(print(summary(fit)), paste("Theorem 1's bound:", format(fit$bound, digits = 4)), fixed = TRUE)
+  kobl <- kernel_basis(x, method = "kobl")
+  expect_identical(kobl$stop, "threshold")
+  given <- kernel_takes(x, iris$Species, basis = kobl)
+  short <- kernel_takes(x, iris$Species, basis_size = 3)
+  other <- kernel_takes(x, iris$Species, basis = "kgs", basis_size = 5)
+  for (without in list(given, short, other)) expect_identical(without$bound, NA_real_)
+  expect_output(print(summary(short)), "Theorem 1 does not apply (basis stopped by size)", fixed = TRUE)
+  expect_identical(theorem_bound(replace(kobl, "method", "cholesky"), identity), NA_real_)
+  expect_equal(theorem_bound(kobl, identity), length(kobl$index) / 150)
+})
+
+test_that("two rows may be copies, and no rows have none", {
+  expect_identical(first_copies(rbind(1:2, 1:2)), c(1L, 1L))
+  expect_identical(first_copies(rbind(1:2, c(1, 3))), 1:2)
+  expect_identical(first_copies(matrix(0, 0, 2)), integer())
+})
+
+test_that("principal directions end at the rounding of as many terms as there are rows", {
+  # of four rows; the second column has `units` eps of the sum of squares of the first
+  directions <- function(units) {
+    principal_directions(cbind(c(1, -1, 1, -1), sqrt(units * .Machine$double.eps) * c(1, 1, -1, -1)))$vectors
+  }
+  expect_identical(dim(directions(0)), c(2L, 1L))
+  expect_identical(dim(directions(3)), c(2L, 1L))
+  expect_identical(dim(directions(6)), c(2L, 2L))
+})
+
+test_that("an error of none or all of the rows counts as half a row", {
+  expect_equal(log_odds(c(0, 0.25, 0.5, 1), 10), log(c(0.95 / 0.05, 3, 1, 0.05 / 0.95)))
+  expect_equal(log_odds(0.04, 10), log(0.95 / 0.05))
+})
+
+test_that("a direction picked twice has the sum of its weights, and none below zero", {
+  run <- list(order = c(2L, 1L, 2L, 3L), error = c(0.3, 0.6, 0.4, 0.5))
+  found <- selection_path(run, c(1, -2, 0.5, 0), 4)
+  expect_identical(found$weights, c(0, 1.5, 0, 0))
+  expect_identical(found$directions, 2L)
+  expect_identical(found$path, data.frame(size = 1:4, direction = run$order, gamma = c(1, -2, 0.5, 0), error = run$error))
+})
+
+test_that("rows that all are alone in their class leave Relief without an opinion", {
+  expect_warning(fit <- kernel_takes(diag(3), c("a", "b", "c"), linear_kernel(), select = "relief", scale = FALSE),
+                 class = "kernelect_warning_no_direction")
+  expect_identical(fit$weights, numeric(3))
+  expect_identical(fit$size, 0L)
+})
+
+test_that("without a direction the largest class is predicted, wherever it stands among the levels", {
+  fit <- kernel_takes(iris_matrix(31:120), iris$Species[31:120])
+  none <- forge(within_list(fit, weights = 0 * fit$weights, directions = integer(), scores = fit$scores[, 0], size = 0L))
+  expect_identical(as.character(predict(none, iris_matrix(1:5))), rep("versicolor", 5))
+  expect_output(print(none), "0 of")
+})
+
 test_that("a size is spoken of only where it is too large, in the right number", {
   fit <- kernel_takes(iris_matrix(), iris$Species)
   for (size in list(fit$size, Inf)) {
@@ -480,8 +542,84 @@ test_that("a size is spoken of only where it is too large, in the right number",
                  fixed = TRUE)
   expect_message(kernel_takes(iris_matrix(), iris$Species, variant = "printed", size = 2),
                  "`size` = 2 is more than the 1 direction of positive weight: 1 is used.", fixed = TRUE)
+  expect_message(settle_size(head(fit, 2), 3, list()), "more than the 2 directions of positive weight: 2 are used.", fixed = TRUE)
   with_option("kernelect.threads", NULL, {
     expect_identical(eval(formals(kernel_takes.default)$threads), 1L)
     expect_identical(eval(formals(predict.kernel_takes)$threads), 1L)
   })
+})
+
+test_that("tuning beyond the directions there are repeats the largest size", {
+  grid <- list(kernel = rbf_kernel(1), size = c(2, 500, 1000))
+  tuned <- suppressMessages(kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, grid = grid, folds = 3))
+  slow <- suppressMessages(kernel_tune(iris[1:4], iris$Species, fit = function(...) kernel_takes(...), grid = grid, folds = 3))
+  expect_identical(tuned$results, slow$results)
+  expect_identical(tuned$results$error[2], tuned$results$error[3])
+})
+
+test_that("a size by leave-one-out or a number is checked, NULL keeps all", {
+  for (size in list(NULL, "loo", 3, Inf)) expect_identical(check_takes_size(size), size)
+  for (basis in list("kgs", "kpca", "fvs")) expect_identical(takes_method(basis), basis)
+  expect_identical(takes_method(NULL), "cholesky")
+  expect_identical(takes_method(takes_bases), "kobl")
+})
+
+test_that("principal components take a basis to the rank, the others to a tolerance", {
+  deep <- kernel_takes(iris_matrix(1:100), iris$Species[1:100], rbf_kernel(2), basis = "kpca")
+  expect_identical(deep$basis$stop, "rank")
+  expect_identical(deep$basis$method, "cholesky")
+  shallow <- kernel_takes(iris_matrix(1:100), iris$Species[1:100], rbf_kernel(2), basis = "cholesky")
+  expect_identical(shallow$basis$stop, "tol")
+  expect_lte(shallow$basis$path$trace[length(shallow$basis$index)], 0.01)
+  expect_gt(shallow$basis$path$trace[length(shallow$basis$index) - 1], 0.01)
+})
+
+test_that("each thing that directions need is looked at, whatever its seal", {
+  for (basis in c("kobl", "kpca")) {
+    fit <- kernel_takes(iris_matrix(), iris$Species, basis = basis, size = 5)
+    idle <- setdiff(seq_along(fit$weights), fit$directions)[1]
+    broken <- list(
+      within_list(fit, weights = replace(fit$weights, idle, NA)), within_list(fit, weights = replace(fit$weights, idle, -1)),
+      within_list(fit, directions = as.double(fit$directions)),
+      within_list(fit, directions = fit$directions[-1], scores = fit$scores[, -1]),
+      within_list(fit, directions = fit$directions[c(1:5, 1)], scores = fit$scores[, c(1:5, 1)]),
+      within_list(fit, y = unclass(fit$y)), within_list(fit, y = fit$y[0], scores = fit$scores[0, ]),
+      within_list(fit, y = structure(as.integer(fit$y), levels = character(), class = "factor")),
+      within_list(fit, y = replace(fit$y, 2, NA)), within_list(fit, scores = fit$scores * NA), within_list(fit, path = as.list(fit$path)),
+      if (basis == "kpca") within_list(fit, rotation = within_list(fit$rotation, center = 1)),
+      if (basis == "kpca") within_list(fit, rotation = within_list(fit$rotation, vectors = fit$rotation$vectors * NA))
+    )
+    broken <- Filter(Negate(is.null), broken)
+    for (i in seq_along(broken)) expect_error(print(forge(broken[[i]])), class = "kernelect_error_model", info = paste(basis, i))
+    expect_output(print(forge(fit)), "5 of")
+  }
+})
+
+test_that("what is printed: six directions in full, the variant, and the errors there are", {
+  fit <- kernel_takes(iris_matrix(), iris$Species)
+  best <- function(n) grep("^best", capture.output(print(head(fit, n))), value = TRUE)
+  expect_match(best(6), "^best:       ([0-9]+ \\([0-9.]+\\)(, |$)){6}$")
+  expect_match(best(7), "^best:       ([0-9]+ \\([0-9.]+\\), ){6}[.]{3}$")
+  words <- function(...) grep("^weights by", capture.output(print(kernel_takes(iris_matrix(), iris$Species, ...))), value = TRUE)
+  expect_identical(words(variant = "printed"), "weights by: kffs, as printed")
+  expect_identical(words(select = "relief", variant = "printed"), "weights by: relief")
+  expect_identical(words(), "weights by: kffs")
+  vote <- function(k) sprintf("%.3g %% of the training rows by vote", 100 * fit$path$error[k])
+  expect_identical(takes_error_words(head(fit, 3)), vote(3))
+  none <- within_list(fit, directions = integer(), size = 0L)
+  expect_identical(takes_error_words(none), vote(nrow(fit$path)))
+  loo <- kernel_takes(iris_matrix(), iris$Species, size = "loo")
+  left_out <- sprintf(", %.3g %% by nearest neighbour leaving one out", 100 * min(loo$path$loo, na.rm = TRUE))
+  expect_identical(takes_error_words(loo), paste0(vote(loo$size), left_out))
+})
+
+test_that("a summary shows up to eight positive weights, the first and the last among them", {
+  fit <- kernel_takes(iris_matrix(), iris$Species)
+  positive <- fit$path[fit$path$gamma > 0, ]
+  shown <- summary(fit)$path
+  expect_identical(shown$size, positive$size[unique(round(exp(seq(0, log(nrow(positive)), length.out = 8))))])
+  expect_identical(shown$size[c(1, nrow(shown))], positive$size[c(1, nrow(positive))])
+  none <- suppressWarnings(kernel_takes(rbind(diag(4), diag(4)), rep(c("b", "a"), each = 4), linear_kernel(), scale = FALSE))
+  expect_identical(nrow(summary(none)$path), 0L)
+  expect_identical(summary(none)$positive, 0L)
 })

@@ -210,10 +210,120 @@ test_that("an argument that the model does not have is refused by name", {
   expect_error(kernel_tune(Species ~ ., iris, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
 })
 
+test_that("the default sizes are those up to half of the training rows of a fold, at least one", {
+  sizes <- function(rows) check_grid_sizes(NULL, rows)
+  expect_identical(sizes(400), c(5, 10, 20, 35, 50, 75, 100, 150, 200))
+  expect_identical(sizes(399), c(5, 10, 20, 35, 50, 75, 100, 150))
+  expect_identical(sizes(10), 5)
+  expect_identical(sizes(9), 4)
+  expect_identical(sizes(2), 1)
+  expect_identical(sizes(1), 1)
+  # 21 rows in two folds leave 10 or 11 to train on, 19 leave 9 or 10
+  seen <- function(n) unique(kernel_tune(matrix(seq_len(n)), sqrt(seq_len(n)), folds = 2)$results$size)
+  expect_identical(seen(21), 5)
+  expect_identical(seen(19), 4)
+})
+
+test_that("sizes are whole numbers from one, put in order", {
+  expect_identical(check_grid_sizes(c(8, 1, 8, 3L), 20), c(1, 3, 8))
+  for (size in list("a", numeric(), NA_real_, c(3, 0), c(3, 2.5), 0.5, -1, TRUE)) {
+    expect_error(kernel_tune(iris[1:4], iris$Species, grid = list(size = size)), "`grid$size` must be a vector of whole numbers, at least 1",
+                 fixed = TRUE, class = "kernelect_error_argument")
+  }
+})
+
+test_that("a grid is a list of these names and no other", {
+  for (grid in list(c(size = 3), list(3), list(size = 3, more = 1), list(size = 3, 4), rbf_kernel(), "rbf")) {
+    expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid), "`grid` must be a list with elements `kernel` and `size`", fixed = TRUE,
+                 class = "kernelect_error_argument")
+  }
+  expect_named(check_grid(list(), 100), c("kernel", "size"))
+})
+
+test_that("the default kernels are a quarter to four times the mean distance", {
+  x <- scale(iris_matrix())
+  widths <- vapply(check_grid_kernels(NULL), function(kernel) resolve_kernel(kernel, x)$sigma, 0)
+  expect_equal(unname(widths) / resolve_kernel(rbf_kernel("mean"), x)$sigma, c(1 / 4, 1 / 2, 1, 2, 4))
+})
+
+test_that("kernels without a name are named by what they are, equal ones by number", {
+  kernels <- check_grid_kernels(list(a = rbf_kernel(1), rbf_kernel(2), linear_kernel()))
+  expect_named(kernels, c("a", kernel_label(rbf_kernel(2)), kernel_label(linear_kernel())))
+  expect_named(check_grid_kernels(list(linear_kernel(), linear_kernel())), paste0(kernel_label(linear_kernel()), c("", " #1")))
+  expect_named(check_grid_kernels(rbf_kernel(2)), kernel_label(rbf_kernel(2)))
+  expect_error(check_grid_kernels("rbf"), class = "kernelect_error_argument")
+})
+
+test_that("errors that differ by rounding alone tie, also at zero, and each kernel has its best", {
+  results <- data.frame(kernel = rep(c("b", "a"), each = 3), size = rep(c(2, 5, 9), 2), error = c(3, 1 + 5e-13, 1, 4, 1 + 5e-12, 2), se = 0)
+  expect_identical(best_candidate(results), 2L)
+  expect_identical(best_candidate(results[c(1, 3, 5), ]), 2L)
+  expect_identical(best_candidate(replace(results, "error", list(c(1, 0, 0, 2, 0, 0)))), 2L)
+  best <- best_by_kernel(results)
+  expect_identical(best, data.frame(kernel = c("b", "a"), size = c(5, 5), error = c(1 + 5e-13, 1 + 5e-12), se = 0))
+})
+
+test_that("error and standard error weigh folds by their rows", {
+  grid <- list(kernel = list(k = 1, l = 2), size = c(3, 6))
+  errors <- list(matrix(c(1, 2, 3, 4), 2), matrix(c(2, 2, 5, 0), 2), matrix(c(6, 2, 1, 1), 2))
+  rows <- c(2, 2, 1)
+  table <- tabulate_errors(errors, rows, grid)
+  expect_identical(table[c("kernel", "size")], data.frame(kernel = rep(c("k", "l"), each = 2), size = c(3, 6, 3, 6)))
+  for (i in 1:4) {
+    fold <- vapply(errors, function(e) e[i], 0)
+    mean <- sum(rows * fold) / 5
+    expect_equal(table$error[i], mean)
+    expect_equal(table$se[i], sqrt(sum(rows * (fold - mean)^2) / 5 / 2))
+  }
+})
+
+test_that("rows left out are told of once, other messages are not lost", {
+  x <- iris_matrix()
+  x[c(5, 70), 1] <- NA
+  told <- capture_messages(kernel_tune(x, iris$Species, grid = list(kernel = rbf_kernel(1), size = 3), folds = 2, na_action = "omit"))
+  expect_length(told, 1)
+  expect_match(told, "2 of 150")
+  expect_message(kernel_tune(iris[1:4], iris$Species, grid = list(kernel = rbf_kernel(1), size = 151), folds = 2), "more than the 150 rows")
+})
+
+test_that("sizes beyond the rows of a fold need no word, and nothing else does unasked", {
+  grid <- list(kernel = linear_kernel(), size = c(4, 500))
+  for (fit in list(kernel_lm, kernel_lda)) {
+    said <- capture.output(type = "message", tuned <- kernel_tune(iris[1:4], iris$Species, fit = fit, grid = grid, folds = 3))
+    expect_identical(said, character())
+    expect_identical(tuned$best$size, 4)
+  }
+  for (path in list(lm_path, lda_path)) with_option("kernelect.threads", NULL, expect_identical(eval(formals(path)$threads), 1L))
+})
+
+test_that("the defaults of a model are those of its own function", {
+  for (pair in list(list(lm_path, kernel_lm.default), list(lda_path, kernel_lda.default))) {
+    mine <- formals(pair[[1]])
+    own <- formals(pair[[2]])
+    same <- setdiff(intersect(names(mine), names(own)), c("x", "kernel", "tol", "...", "center"))
+    expect_identical(mine[same], own[same])
+    expect_identical(mine$center, eval(own$center)[1])
+  }
+})
+
+test_that("each thing that a tuned model needs is looked at, whatever its seal", {
+  tuned <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 2)
+  broken <- list(
+    within_list(tuned, results = as.matrix(tuned$results)), within_list(tuned, results = tuned$results[0, ]),
+    within_list(tuned, results = tuned$results[-4]), within_list(tuned, results = tuned$results["size"]),
+    within_list(tuned, best = as.matrix(tuned$best)), within_list(tuned, best = tuned$results[1:2, ]),
+    within_list(tuned, best = tuned$best[0, ]), within_list(tuned, model = unclass(tuned$model)), within_list(tuned, model = factor("a"))
+  )
+  for (i in seq_along(broken)) expect_error(print(kernelect:::seal(broken[[i]])), class = "kernelect_error_model", info = i)
+  expect_output(print(kernelect:::seal(tuned)), "6 candidates, 2 folds of 150 rows", fixed = TRUE)
+})
+
 test_that("one candidate is not called several, and what was measured is named", {
   one <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2)
   shown <- capture.output(print(one))
   expect_identical(shown[1:2], c("<kernel_tune> 1 candidate, 2 folds of 32 rows", "best:    linear kernel, size 1"))
+  two <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = rbf_kernel(1), size = 1:2), folds = 2)
+  expect_output(print(two), "<kernel_tune> 2 candidates, ", fixed = TRUE)
   expect_match(shown[3], "^mean squared error: [0-9.]+ \\(standard error [0-9.]+\\)$")
   expect_identical(kernel_tune(am == 1 ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2)$measure, "error rate")
 })
