@@ -201,13 +201,11 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
   fit <- run_engine(source, control, nrow(x), keep)
   basis <- new_basis(fit, control,
     n = nrow(x), kernel = kernel, scaling = data$scaling, input = data$input,
-    vectors = named_rows(x, fit$index),
-    center_vectors = if (length(fit$center)) named_rows(x, fit$center)
+    vectors = x[fit$index, , drop = FALSE],
+    center_vectors = if (length(fit$center)) x[fit$center, , drop = FALSE]
   )
   list(basis = basis, factor = fit$factor)
 }
-
-named_rows <- function(x, index) x[index, , drop = FALSE]
 
 basis_from_gram <- function(K, control) {
   fit <- run_engine(list(K = K), control, nrow(K), keep = FALSE)

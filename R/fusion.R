@@ -375,7 +375,7 @@ new_fusion <- function(fit, set, response, control, data) {
     },
     training_error = training_error(fit$decision, response), gap = fit$gap,
     type = response$type, levels = response$levels, kernels = set$kernels,
-    vectors = if (!columns && !is.null(data$x)) named_rows(data$x, support),
+    vectors = if (!columns && !is.null(data$x)) data$x[support, , drop = FALSE],
     expansion = if (!columns) fit$a[support, , drop = FALSE],
     support_names = if (is.null(data$x) && !anyDuplicated(set$rows)) set$rows[support],
     mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise,
