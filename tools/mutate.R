@@ -177,7 +177,7 @@ tests_for <- c(
   "^R/pca" = "pca plot properties everywhere tamper",
   "/spectrum[.]" = "pca lda properties",
   "/lda[.]" = "lda tune plot boundary properties tamper",
-  "/(model|ffi_models)[.]" = "lm lda pca tune data labels",
+  "/(model|ffi_models)[.]" = "model lm lda pca tune data labels",
   "/tune[.]" = "tune plot parallel tamper",
   "^R/takes" = "takes plot properties everywhere tamper",
   "/(takes|ffi_takes)[.]" = "takes properties",
