@@ -16,7 +16,7 @@ kinds <- argument(3L, "RC")
 workers <- as.integer(argument(4L, "1"))
 mode <- argument(5L, "")
 again <- mode %in% c("again", "whole")
-home <- file.path(normalizePath("out", mustWork = FALSE), "mutants")
+home <- file.path(getwd(), "out", "mutants")
 log_file <- file.path(home, "log.tsv")
 r_binary <- function(name) file.path(R.home("bin"), name)
 
