@@ -420,6 +420,20 @@ static void test_fitness_of_single_rows_is_that_of_the_matrix(void)
   unmake(&p);
 }
 
+static void test_an_engine_can_be_started_again(void)
+{
+  problem p = make(80, 3, rbf, 40);
+  ke_basis b = engine(&p.data, KE_CHOLESKY, 30, 40);
+  size_t before[30];
+  mu_assert(run(&b, 30) == 0 && b.size == 30);
+  const size_t updates = b.updates;
+  memcpy(before, b.index, sizeof before);
+  mu_assert(run(&b, 30) == 0 && b.size == 30 && b.updates == updates);
+  mu_assert(memcmp(before, b.index, sizeof before) == 0);
+  drop(&b);
+  unmake(&p);
+}
+
 /* ---- looks for an interrupt and progress --------------------------------------------------- */
 
 enum {
@@ -555,6 +569,7 @@ int main(void)
   mu_run(test_a_negative_or_infinite_diagonal_is_told);
   mu_run(test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree);
   mu_run(test_fitness_of_single_rows_is_that_of_the_matrix);
+  mu_run(test_an_engine_can_be_started_again);
   mu_run(test_rounds_and_picks_look_for_interrupts);
   mu_run(test_rows_passed_over_look_for_interrupts);
   mu_run(test_chunks_of_rows_look_for_interrupts);

@@ -242,3 +242,13 @@ test_that("two grid points an axis are enough, and a matrix is data", {
   expect_error(plot_boundary(fit, d[0, ]), "no rows", class = "kernelect_error_data")
   expect_identical(nrow(plot_boundary(fit, d[1, ], grid = 3)), 9L)
 })
+
+test_that("a column called y is no response unless all its values are classes of the model", {
+  fit <- kernel_lda(iris[1:2], iris$Species)
+  d <- cbind(iris[1:2], y = as.character(iris$Species))
+  colours <- function(d) setdiff(pdf_colour(palette_classes[1:3]), plot_colours(plot_boundary(fit, d, grid = 10)))
+  expect_identical(colours(d), character())
+  d$y[7] <- "rose"
+  words <- plot_words(plot_boundary(fit, d, grid = 10))
+  expect_identical(words, plot_words(plot_boundary(fit, iris[1:2], grid = 10)))
+})

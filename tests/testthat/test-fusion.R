@@ -827,3 +827,15 @@ test_that("predictions carry the names of the new rows", {
   expect_identical(dimnames(three), list(c("7", "70"), levels(iris$Species)))
   expect_error(predict(by_gram, cross, threads = 0), "`threads`", class = "kernelect_error_argument")
 })
+
+test_that("a response in I() and a single complete row go with Gram matrices, too", {
+  x <- random_matrix(30, 2)
+  y <- x[, 1] + 0.1 * x[, 2]
+  K <- list(a = tcrossprod(x[, 1]), b = tcrossprod(x[, 2]))
+  fit <- kernel_fusion(y = y, kernels = K)
+  expect_identical(kernel_fusion(y = I(y), kernels = K)$weights, fit$weights)
+  new <- lapply(K, function(k) k[1:3, ])
+  whole <- predict(fit, new)
+  new$a[c(1, 3), 2] <- NA
+  expect_equal(predict(fit, new), c(NA, whole[2], NA))
+})

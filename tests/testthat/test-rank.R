@@ -812,3 +812,17 @@ test_that("columns are duplicates when all their rows agree, not some", {
   expect_identical(duplicate_groups(cbind(almost, x[, 3])), c(1L, 2L, 3L, 4L, 3L))
   expect_equal(share_duplicates(c(3, 1, 4), x[, c(1, 2, 1)]), c(sqrt(12.5), 1, sqrt(12.5)))
 })
+
+test_that("Fisher scores do not depend on which class comes first", {
+  for (last in c(90, 140)) { # two classes, and three of different sizes
+    x <- as.matrix(iris[last:11, 1:4])
+    y <- droplevels(iris$Species[last:11])
+    within <- Reduce(`+`, lapply(levels(y), function(k) {
+      part <- x[y == k, ]
+      apply(part, 2, var) * if (nlevels(y) == 2) 1 else nrow(part) - 1
+    }))
+    means <- sapply(levels(y), function(k) colMeans(x[y == k, ]))
+    between <- if (nlevels(y) == 2) (means[, 1] - means[, 2])^2 else drop((means - colMeans(x))^2 %*% table(y))
+    expect_equal(kernel_rank(x, y, method = "fisher", scale = FALSE)$score, between / within, tolerance = 1e-12)
+  }
+})
