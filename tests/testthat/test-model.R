@@ -164,3 +164,16 @@ test_that("many new rows are predicted in chunks as if one by one", {
   expect_equal(unname(predict(fit, new)[some, ]), unname(predict(fit, new[some, ])), tolerance = 1e-12)
   expect_equal(predict(fit, mtcars[3, ]), fitted(fit)[3, , drop = FALSE], tolerance = 1e-10)
 })
+
+test_that("every predict() looks at its number of threads", {
+  y <- iris$Species
+  models <- list(
+    kernel_basis(iris[1:4], size = 3), kernel_pca(iris[1:4], ncomp = 2), kernel_lm(iris[1:4], y, size = 3),
+    kernel_lda(iris[1:4], y, size = 3), kernel_takes(iris[1:4], y, size = 2)
+  )
+  for (model in models) {
+    for (bad in list(0, 1.5, "two", NA)) {
+      expect_error(predict(model, iris[1:2, 1:4], threads = bad), "`threads`", class = "kernelect_error_argument")
+    }
+  }
+})
