@@ -226,7 +226,8 @@ last_words <- "" # of a test that failed
 core_tests <- function(objects = core_object(core_sources()), folder = "core", flags = NULL, seconds = 20) {
   for (test in Sys.glob("tests/core/test_*.c")) {
     linked <- compiler(flags, core_object(test, folder), objects, "-o core/program -llapack -lblas -lm")
-    run <- sprintf("ulimit -t %d; ASAN_OPTIONS=detect_leaks=0 core/program 2>/dev/null", seconds)
+    # a broken heap can leave threads waiting for each other: no processor time is spent then
+    run <- sprintf("ulimit -t %d; ASAN_OPTIONS=detect_leaks=0 timeout -s KILL %d core/program 2>/dev/null", seconds, 3L * seconds)
     said <- if (linked) suppressWarnings(system(run, intern = TRUE))
     if (!any(grepl("^mu: [0-9]+ 0$", said))) {
       last_words <<- paste(c(basename(test), if (linked) utils::tail(said, 3L) else "is not linked"), collapse = ": ")
