@@ -12,7 +12,8 @@
  * Both see a value and a gradient, never a kernel. Memory O(d KE_MEMORY).
  * Ramona, Richard and David, Algorithm 1; Nocedal and Wright (2006), sections 7.2, 16.7.
  */
-#include "kernelect.h"
+
+#include "ascent.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,8 @@
  * zero and a picked row has residual zero, so it is never picked again; the numerical rank ends the
  * path.
  */
-#include "kernelect.h"
+#include "basis.h"
+
 #include "simd.h"
 
 #include <float.h>

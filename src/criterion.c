@@ -15,7 +15,8 @@
  * Cost 3 n^2 d flops and n^2/2 kernel values; memory O(n d).
  * Ramona, Richard and David, eqs 3-10, 15-18, 22-24.
  */
-#include "kernelect.h"
+#include "criterion.h"
+
 #include "threads.h"
 #include "simd.h"
 

@@ -13,7 +13,7 @@
  * and gap = 1/2 (theta - 1)^2 b'Kb + sum_i max_c (c - b_i) r_i, c in [lower_i, upper_i]: every
  * term is >= 0. theta > 1 only where infinite bounds ask for r_i <= 0 (a rescaled margin).
  */
-#include "dual.h"
+#include "solver.h"
 #include "simd.h"
 
 #include <float.h>

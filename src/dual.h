@@ -1,46 +1,58 @@
-/* What the parts of the dual solver share: dual.c (pairs, optimality) and face.c. */
+/* The dual solver (dual.c, face.c). */
 #ifndef KERNELECT_DUAL_H
 #define KERNELECT_DUAL_H
 
-#include "kernelect.h"
+#include "env.h"
 
-#define NOWHERE ((size_t)-1)
+/* Minimise 1/2 b'Kb - linear'b over lower <= b <= upper with sum(b) = total; K symmetric and
+ * positive semi-definite. Bounds may be infinite. With g in {-1, 1}:
+ *   support vector machine  linear = g, bounds [0, C] where g = 1 and [-C, 0] where g = -1,
+ *                           total 0; b = g * lambda; hard margin is C = Inf
+ *   enclosing sphere        linear = diag(K) / 2, bounds [0, 1], total 1; the squared radius
+ *                           is -2 times the value
+ * K is read column by column: from `k` (n x n, leading dimension ldk), or where that is NULL
+ * from `column`, which writes column j (n values), beside `diagonal` (n; may be NULL with k). */
+typedef struct {
+  size_t n;
+  const double *k;
+  size_t ldk;
+  void (*column)(void *data, size_t j, double *out);
+  void *data;
+  const double *diagonal;
+  const double *linear, *lower, *upper; /* n each */
+  double total;
+} ke_dual;
+
+/* Stop: duality gap <= tol * scale (plus what rounding of K b hides), seen on a freshly computed
+ * gradient; or 1e-8 * scale where rounding allows no further step.
+ * `columns` (at least 2, used where k is NULL): how many columns the cache holds. `face`: the
+ * largest rank of K on the free variables at which they still move together; 0: pairs only. */
+typedef struct {
+  double tol;
+  size_t max_iter;
+  size_t columns, face;
+  double *doubles; /* ke_dual_doubles() */
+  size_t *indices; /* ke_dual_indices() */
+} ke_dual_control;
 
 typedef struct {
-  const ke_dual *p;
-  const ke_env *env;
-  double *b, *g;
-  double *rise; /* 0 where b may grow, else -Inf */
-  double *fall; /* 0 where b may shrink, else Inf */
-  double *diagonal;
-  double top; /* largest diagonal entry */
-  /* cache of columns */
-  size_t columns, clock;
-  double *store;
-  size_t *slot, *owner, *stamp; /* n, columns, columns */
-  /* faces: free[0..rank) are independent, free[rank..m) depend on them, `pin` carries the sum */
-  size_t face, m, rank, pin;
-  double *l, *d, *residual, *pinned; /* n x face, n, n, n */
-  size_t *free;                      /* n */
-  double credit;                     /* work done in pairs and not yet matched by faces */
-  size_t batch;                      /* pairs between faces */
-} ke_solver;
+  double value;      /* of the minimised function */
+  double gap;        /* proven distance from the optimum; may be Inf */
+  double scale;      /* what the gap is measured by: sum |linear b| + 1/2 b'Kb */
+  double violation;  /* of the optimality conditions: largest rise minus smallest fall */
+  double intercept;  /* multiplier of the sum: mean gradient of the free variables, |b| weighted */
+  size_t iterations; /* pair steps */
+  size_t faces;      /* face steps */
+} ke_dual_result;
 
-typedef enum { KE_MOVED, KE_STUCK, KE_UNBOUNDED } ke_outcome;
+size_t ke_dual_doubles(size_t n, size_t columns, size_t face);
+size_t ke_dual_indices(size_t n, size_t columns);
 
-/* Column j of K; the last two asked for stay valid. */
-const double *ke_dual_column(ke_solver *s, size_t j);
-
-/* b_i = value, and whether it may still grow or shrink. */
-void ke_dual_put(ke_solver *s, size_t i, double value);
-
-/* Lists the free variables; the one farthest from its bounds becomes the pin. */
-void ke_face_list(ke_solver *s);
-
-/* Work of one face, in flops. */
-double ke_face_cost(const ke_solver *s);
-
-/* Faces, once the pairs have earned the first, until one is not cut short by a bound. */
-ke_outcome ke_face_run(ke_solver *s, size_t *done, double *spent);
+/* `b` (n): the start in (made feasible first, any values; zeros are a cold start), the solution
+ * out. `gradient` (n): linear - K b out. KE_OK: solved; KE_INFEASIBLE: unbounded (a hard margin
+ * that cannot be had) or no b in the bounds has that sum; KE_NOT_CONVERGED: max_iter reached or
+ * rounding allows no further step, best b returned; KE_NOT_FINITE: K or linear is not finite. */
+ke_status ke_dual_solve(const ke_dual *problem, const ke_dual_control *control, double *b,
+                        double *gradient, ke_dual_result *result, const ke_env *env);
 
 #endif

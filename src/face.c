@@ -8,7 +8,7 @@
  * cost in g; a ray that no bound stops proves the program unbounded.
  */
 #include "blas.h"
-#include "dual.h"
+#include "solver.h"
 
 #include <float.h>
 #include <math.h>

@@ -171,6 +171,14 @@ const int *ffi_labels(SEXP label, size_t n, size_t classes)
   return out;
 }
 
+size_t ffi_count_classes(const int *label, size_t n)
+{
+  int last = -1;
+  for (size_t j = 0; j < n; j++)
+    last = label[j] > last ? label[j] : last;
+  return (size_t)(last + 1);
+}
+
 /* A matrix of zeros: the first touch of a large one takes a while. */
 SEXP ffi_zeros(SEXP rows, SEXP columns)
 {
@@ -230,60 +238,6 @@ SEXP ffi_symmetry(SEXP K)
   SEXP out = PROTECT(Rf_allocVector(REALSXP, 2));
   REAL(out)[0] = gap;
   REAL(out)[1] = odd == 0.0 ? size : R_PosInf;
-  UNPROTECT(1);
-  return out;
-}
-
-static double largest_deviation(const double *x, size_t n, double mean)
-{
-  double most = 0.0;
-  for (size_t i = 0; i < n; i++)
-    most = fabs(x[i] - mean) > most ? fabs(x[i] - mean) : most;
-  return most;
-}
-
-/* By two passes, on deviations relative to the largest so that no square leaves the range. */
-static double column_sd(const double *x, size_t n, double mean)
-{
-  const double most = largest_deviation(x, n, mean);
-  if (n < 2 || most == 0.0 || !isfinite(most))
-    return n < 2 ? 0.0 : most;
-  double sum = 0.0, drift = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const double diff = (x[i] - mean) / most;
-    sum += diff * diff;
-    drift += diff;
-  }
-  const double left = (sum - drift * drift / (double)n) / (double)(n - 1);
-  const double sd = most * sqrt(left < 0.0 ? 0.0 : left);
-  /* a constant column leaves only what the rounding of its mean put there */
-  return sd <= 4.0 * DBL_EPSILON * fabs(mean) ? 0.0 : sd;
-}
-
-/* Standard deviations with n - 1; 0 for a single row. */
-SEXP ffi_column_sd(SEXP x, SEXP center)
-{
-  size_t n, d;
-  const double *v = ffi_matrix(x, &n, &d, "x"), *mean = ffi_optional(center, d, "center");
-  ffi_assert(mean != NULL, "center");
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)d));
-  for (size_t k = 0; k < d; k++)
-    REAL(out)[k] = column_sd(v + k * n, n, mean[k]);
-  UNPROTECT(1);
-  return out;
-}
-
-SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
-{
-  size_t n, d;
-  const double *v = ffi_matrix(x, &n, &d, "x");
-  const double *mean = ffi_optional(center, d, "center"), *sd = ffi_optional(scale, d, "scale");
-  ffi_assert(mean && sd, "scaling");
-  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)d));
-  for (size_t k = 0; k < d; k++)
-    for (size_t i = 0; i < n; i++)
-      REAL(out)[i + k * n] = (v[i + k * n] - mean[k]) / sd[k];
-  Rf_setAttrib(out, R_DimNamesSymbol, Rf_getAttrib(x, R_DimNamesSymbol));
   UNPROTECT(1);
   return out;
 }

@@ -50,6 +50,9 @@ SEXP ffi_row_numbers(const size_t *row, size_t count, size_t none);
 /* Class labels from R, 1 ... classes (asserted), as 0-based, one per row. */
 const int *ffi_labels(SEXP label, size_t n, size_t classes);
 
+/* Classes that 0-based labels name. */
+size_t ffi_count_classes(const int *label, size_t n);
+
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
 SEXP ffi_extremes(SEXP z, SEXP v);

@@ -1,6 +1,6 @@
 /* What kernel fusion does with the Gram matrices of a list, apart from solving:
  *   sum_i r_i K_i  and  a'K_i a.  Cost n^2 a matrix; for the form, n times the nonzeros of a. */
-#include "kernelect.h"
+#include "fusion.h"
 
 void ke_fuse(const double *const *k, const double *weights, size_t count, size_t n, double *out,
              const ke_env *env)

@@ -2,7 +2,7 @@
  * on and below the diagonal are computed and the rest mirrored. Cost: n m (2 d flops + one
  * kernel value), half of that when symmetric; memory: the result. Tiles of one block column
  * run in parallel; entries do not depend on the tile, so neither on the threads. */
-#include "kernelect.h"
+#include "gram.h"
 
 /* A tile and its mirror image, both far apart in memory, share the second cache; and only
  * half of what is computed in tiles on the diagonal is needed. */

@@ -11,8 +11,10 @@
  * R comes from Cholesky of A'A, twice, which is orthogonal to rounding while no column depends on
  * the others to more than half the digits; otherwise from Gram-Schmidt by panels, each column
  * swept twice. A dependent column then becomes zero, with a unit in R. Cost O(n L^2), level 3. */
+#include "regress.h"
+
 #include "blas.h"
-#include "kernelect.h"
+#include "spectrum.h"
 
 #include <math.h>
 

@@ -9,8 +9,9 @@
  * random: proposals drawn from the residuals at the start of a round, kept with probability
  * (residual now) / (residual then): exactly the sequential law.
  */
+#include "basis.h"
+
 #include "blas.h"
-#include "kernelect.h"
 
 #include <float.h>
 #include <string.h>

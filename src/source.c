@@ -6,7 +6,8 @@
  * (Baudat & Anouar 2003, Appendix A), a and b running over the few rows whose mean is the centre.
  * Also the one pass over half of the matrix that both the centre and the first pick of fvs need.
  */
-#include "kernelect.h"
+#include "source.h"
+
 #include "threads.h"
 
 #include <math.h>

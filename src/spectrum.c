@@ -2,8 +2,9 @@
  * Coordinates z (n x L): column means, z'z about them, and the range of z v.
  * A centred Gram matrix that is never formed: with H = I - 11'/n, H K H v is K applied to v less
  * its column means, less the column means of the result. */
+#include "spectrum.h"
+
 #include "blas.h"
-#include "kernelect.h"
 
 #include <math.h>
 

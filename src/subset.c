@@ -8,7 +8,8 @@
  * twice. Threads divide the columns, never a sum. Nothing of size n^2 is held.
  * HSIC by leaving out: Song, Smola, Gretton, Bedo and Borgwardt (2012), backward elimination.
  */
-#include "kernelect.h"
+#include "subset.h"
+
 #include "threads.h"
 #include "simd.h"
 

@@ -8,7 +8,8 @@
  * among threads; each leaves its totals in a slot, and slots are added in order, so nothing
  * depends on the threads. Cost 2 n |P| (d + L + |P|/2) flops.
  */
-#include "kernelect.h"
+#include "basis.h"
+
 #include "simd.h"
 #include "threads.h"
 

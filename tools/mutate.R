@@ -39,7 +39,7 @@ equivalent <- list(
   c("src/basis.c", "double best = 0.0;", "0.0", "a fitness is at least 1: a row spans itself"),
   c("src/ffi", "  ffi_large_pages(", "*", "a hint about pages changes no value"),
   c("src/ffi", "  ffi_large_pages(", "whole line", "a hint about pages changes no value"),
-  c("src/takes.c", "SELECT(*distance < *low, *distance, *low)", "<", "of equal values either is the least"),
+  c("src/nearest.c", "SELECT(*distance < *low, *distance, *low)", "<", "of equal values either is the least"),
   c("src/ascent.c", "m->trial[i] = m->v[i] > m->hold", "1.0", "a mark: only zero or not is asked"),
   c("R/parallel.R", "return(function(close = FALSE) invisible())", "FALSE", "the argument is not used")
 )

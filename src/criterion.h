@@ -1,0 +1,41 @@
+/* Criteria of a scaled kernel and their gradients (criterion.c). */
+#ifndef KERNELECT_CRITERION_H
+#define KERNELECT_CRITERION_H
+
+#include "kernel.h"
+
+/* What a Gram matrix K is judged by, T being a target constant on blocks of classes:
+ * product <K,T>; alignment <K,T> / (constant |K|), constant = |T|; separability
+ * (<K,T> - <K,1>/n) / (tr K - <K,T> + constant), T being 1/n_c within class c, else 0. */
+typedef enum { KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY } ke_criterion_type;
+
+/* Rows of a strip, which runs over the columns of one block; block is a multiple of it. */
+#define KE_STRIP 48
+
+typedef struct {
+  ke_criterion_type type;
+  ke_kernel kernel; /* not spline */
+  size_t n, d, classes, block;
+  const double *x;      /* n x d, not weighted; small offsets make exact gradients */
+  const int *label;     /* n, from 0 */
+  const double *target; /* classes x classes, symmetric */
+  double constant;
+  double *table;  /* lent by ke_criterion_open() from here on: targets of rows by class */
+  ke_rows rows;   /* weighted rows */
+  double *across; /* columns of x (and a column of ones) packed as rows, block by block */
+  double *sums;   /* totals, rows and columns, then one slot a strip of a batch */
+  double *buffer; /* one a thread */
+} ke_criterion;
+
+/* Doubles that `work` must hold. */
+size_t ke_criterion_work(const ke_criterion *c, const ke_env *env);
+
+/* Lay out `work` and do what does not depend on the weights. */
+void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env);
+
+/* Criterion of k(w o x, w o z) and its gradient (length d) by v = w^2, for weights w (length
+ * d). KE_NOT_FINITE when the value is not a number. */
+ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value, double *gradient,
+                                const ke_env *env);
+
+#endif

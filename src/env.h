@@ -1,0 +1,33 @@
+/* What the surroundings lend to the core, and what it answers. */
+#ifndef KERNELECT_ENV_H
+#define KERNELECT_ENV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline size_t ke_smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+typedef enum {
+  KE_OK = 0,
+  KE_FULL,          /* basis engine: factor has no column left; enlarge and call again */
+  KE_INDEFINITE,    /* a residual or diagonal fell clearly below zero */
+  KE_NOT_CONVERGED, /* iteration limit reached before the stopping rule held */
+  KE_INFEASIBLE,    /* hard-margin dual is unbounded: the classes cannot be separated */
+  KE_NOT_FINITE     /* NaN or Inf met during the computation */
+} ke_status;
+
+/* What the surroundings lend to the core. `check` answers an interrupt and may not
+ * return (it may jump out): so it is only called outside parallel regions, and between
+ * pieces of work of at most some milliseconds. Callbacks may be NULL. */
+typedef struct {
+  int threads;
+  void (*check)(void *data);
+  double (*uniform)(void *data); /* a draw from (0, 1) */
+  void *data;
+  void (*progress)(void *data, double share); /* of the work done, in [0, 1] */
+} ke_env;
+
+void ke_check(const ke_env *env);
+void ke_progress(const ke_env *env, double share);
+
+#endif

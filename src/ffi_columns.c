@@ -1,0 +1,44 @@
+#include "ffi.h"
+
+/* Standard deviations with n - 1; 0 for a single row. */
+SEXP ffi_column_sd(SEXP x, SEXP center)
+{
+  size_t n, d;
+  const double *v = ffi_matrix(x, &n, &d, "x"), *mean = ffi_optional(center, d, "center");
+  ffi_assert(mean != NULL, "center");
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)d));
+  for (size_t k = 0; k < d; k++)
+    REAL(out)[k] = ke_column_sd(v + k * n, n, mean[k]);
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
+{
+  size_t n, d;
+  const double *v = ffi_matrix(x, &n, &d, "x");
+  const double *mean = ffi_optional(center, d, "center"), *sd = ffi_optional(scale, d, "scale");
+  ffi_assert(mean && sd, "scaling");
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)d));
+  for (size_t k = 0; k < d; k++)
+    ke_scale_column(v + k * n, n, mean[k], sd[k], REAL(out) + k * n);
+  Rf_setAttrib(out, R_DimNamesSymbol, Rf_getAttrib(x, R_DimNamesSymbol));
+  UNPROTECT(1);
+  return out;
+}
+
+/* Columns of z by number, each times its weight. */
+SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights)
+{
+  size_t n, d, count;
+  const double *from = ffi_matrix(z, &n, &d, "z");
+  const size_t *column = ffi_index(columns, d, &count);
+  const double *w = ffi_optional(weights, count, "weights");
+  ffi_assert(w != NULL, "weights");
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)count));
+  for (size_t k = 0; k < count; k++)
+    for (size_t i = 0; i < n; i++)
+      REAL(out)[i + k * n] = from[i + column[k] * n] * w[k];
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,166 @@
+/* Nearest rows.
+ *
+ * Tiles of inner products give squared distances good to rounding; every
+ * row that could be nearest within that rounding is measured again, coordinate by coordinate,
+ * so the answer is that of the plain loop, ties to the lowest row.
+ *
+ * Nested sizes: adding a direction adds (s_i - s_j)^2 to all distances of a few rows left out:
+ * O(n^2 d) in all, memory KE_QUERIES n. */
+#include "nearest.h"
+
+#include "simd.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Squared distance coordinate by coordinate. */
+static double distance2(const ke_rows *a, size_t i, const ke_rows *b, size_t j)
+{
+  const double *x = ke_row(a, i), *z = ke_row(b, j);
+  double sum = 0.0;
+  for (size_t k = 0; k < a->d; k++) {
+    const double gap = x[k * KE_PANEL] - z[k * KE_PANEL];
+    sum += gap * gap;
+  }
+  return sum;
+}
+
+/* Query i against rows j0 .. j0 + k, whose inner products with it are g[0], g[ld], ... */
+static void scan(ke_nearest *p, size_t i, size_t j0, size_t k, const double *g, size_t ld)
+{
+  const double slack = ((double)p->rows->d + 8.0) * DBL_EPSILON;
+  for (size_t c = 0; c < k; c++) {
+    const size_t j = j0 + c;
+    if (p->self && i == j)
+      continue;
+    const double lengths = p->queries->norm[i] + p->rows->norm[j];
+    const size_t set = p->label && p->label[i] != p->label[j] ? i + p->queries->n : i;
+    if ((lengths - 2.0 * g[c * ld]) - slack * lengths > p->distance[set])
+      continue;
+    const double exact = distance2(p->queries, i, p->rows, j);
+    if (exact < p->distance[set]) {
+      p->distance[set] = exact;
+      p->nearest[set] = j;
+    }
+  }
+}
+
+void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
+{
+  const size_t m = p->queries->n, n = p->rows->n, results = p->label ? 2 * m : m;
+  const size_t step = (size_t)env->threads * KE_TILE;
+  for (size_t i = 0; i < results; i++) {
+    p->distance[i] = INFINITY;
+    p->nearest[i] = n;
+  }
+  for (size_t i0 = 0; i0 < m; i0 += step)
+    for (size_t j0 = 0; j0 < n; j0 += KE_TILE) {
+      ke_check(env);
+      const size_t k = ke_smaller(KE_TILE, n - j0);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
+#endif
+      for (int t = 0; t < env->threads; t++) {
+        const size_t first = i0 + (size_t)t * KE_TILE;
+        if (first >= m)
+          continue;
+        const size_t rows = ke_smaller(KE_TILE, m - first);
+        double *g = work + (size_t)t * KE_TILE * KE_TILE;
+        ke_inner(p->queries, first, rows, p->rows, j0, k, g, KE_TILE);
+        for (size_t i = 0; i < rows; i++)
+          scan(p, first + i, j0, k, g + i, KE_TILE);
+      }
+    }
+}
+
+/* ---- nested sizes -------------------------------------------------------------------- */
+
+#define DIRECTIONS 16 /* taken together, so that their columns stay in the cache */
+
+INLINE void advance_v4(v4 *distance, const v4 *column, double at, v4 *low)
+{
+  const v4 gap = *column - at;
+  *distance += gap * gap;
+  *low = SELECT(*distance < *low, *distance, *low);
+}
+
+/* distance[j] += (column[j] - at)^2 for j < n, and the `lowest` of these. The last few rows take
+ * the same way as the others, so that identical rows stay at identical distances. */
+INLINE void advance_body(double *distance, const double *column, double at, size_t n,
+                         double *lowest)
+{
+  v4 low = SPLAT(INFINITY);
+  size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    v4 sum = LOAD(distance + j), values = LOAD(column + j);
+    advance_v4(&sum, &values, at, &low);
+    STORE(distance + j, sum);
+  }
+  if (j < n) {
+    v4 sum = SPLAT(INFINITY), values = SPLAT(at);
+    memcpy(&sum, distance + j, (n - j) * sizeof(double));
+    memcpy(&values, column + j, (n - j) * sizeof(double));
+    advance_v4(&sum, &values, at, &low);
+    memcpy(distance + j, &sum, (n - j) * sizeof(double));
+  }
+  *lowest = fmin(fmin(low[0], low[1]), fmin(low[2], low[3]));
+}
+
+DEFINE_DISPATCHED(static, advance,
+                  (double *distance, const double *column, double at, size_t n, double *lowest),
+                  (distance, column, at, n, lowest))
+
+/* Whether the lowest row number at distance `low` belongs to another class. */
+static int tie_is_lost(const ke_nested *p, const double *distance, double low, size_t from,
+                       size_t to)
+{
+  size_t best = 0, lowest = (size_t)-1;
+  for (size_t j = 0; j < p->n; j++)
+    if (distance[j] == low && p->number[j] < lowest) {
+      lowest = p->number[j];
+      best = j;
+    }
+  return best < from || best >= to;
+}
+
+/* Row i left out: distances brought from direction t0 to t1, an error or not at each. */
+static void follow(const ke_nested *p, size_t i, size_t t0, size_t t1, double *distance,
+                   unsigned char *wrong)
+{
+  const size_t from = p->start[p->label[i]], to = p->start[p->label[i] + 1];
+  for (size_t t = t0; t < t1; t++) {
+    const double *column = p->rows + t * p->n, at = column[i];
+    double before, own, after;
+    advance(distance, column, at, from, &before);
+    advance(distance + from, column + from, at, to - from, &own);
+    advance(distance + to, column + to, at, p->n - to, &after);
+    const double other = fmin(before, after);
+    wrong[t - t0] = other < own || (other == own && tie_is_lost(p, distance, own, from, to));
+  }
+}
+
+void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, const ke_env *env)
+{
+  unsigned char wrong[KE_QUERIES][DIRECTIONS];
+  memset(errors, 0, p->d * sizeof(size_t));
+  for (size_t i0 = 0; i0 < p->n; i0 += KE_QUERIES) {
+    const size_t count = ke_smaller(KE_QUERIES, p->n - i0);
+    memset(distance, 0, count * p->n * sizeof(double));
+    for (size_t i = 0; i < count; i++)
+      distance[i * p->n + i0 + i] = INFINITY;
+    for (size_t t0 = 0; t0 < p->d; t0 += DIRECTIONS) {
+      ke_check(env);
+      const size_t t1 = t0 + ke_smaller(DIRECTIONS, p->d - t0);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
+#endif
+      for (size_t i = 0; i < count; i++)
+        follow(p, i0 + i, t0, t1, distance + i * p->n, wrong[i]);
+      for (size_t i = 0; i < count; i++)
+        for (size_t t = t0; t < t1; t++)
+          errors[t] += wrong[i][t - t0];
+    }
+    ke_progress(env, (double)(i0 + count) / (double)p->n);
+  }
+}

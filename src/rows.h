@@ -1,0 +1,55 @@
+/* Packed rows and their inner products (rows.c). */
+#ifndef KERNELECT_ROWS_H
+#define KERNELECT_ROWS_H
+
+#include "env.h"
+
+/* Columns in one partial sum: keeps both panels in cache, and the sums accurate. */
+#define KE_PARTIAL 256
+
+/* Rows made ready for tiles: shifted, weighted, and stored in panels of KE_PANEL rows
+ * (panel p holds, for each column in turn, rows KE_PANEL p ... KE_PANEL p + 3; the last
+ * panel is filled up with zeros). `norm` holds squared lengths, summed in the same order
+ * as inner products, so that identical rows are at distance exactly zero. */
+#define KE_PANEL 4
+typedef struct {
+  size_t n, d;
+  double *panel; /* ke_panel_size(n, d) */
+  double *norm;  /* ke_padded(n) */
+} ke_rows;
+
+size_t ke_padded(size_t n);
+size_t ke_panel_size(size_t n, size_t d);
+
+/* The first value of a row; the others follow KE_PANEL apart. */
+static inline double *ke_row(const ke_rows *rows, size_t i)
+{
+  return rows->panel + i / KE_PANEL * KE_PANEL * rows->d + i % KE_PANEL;
+}
+
+/* Fill `rows` (arrays lent, n and d set) from x (n x d, leading dimension ldx). `shift`
+ * and `weights` have length d or are NULL: stored value (x - shift) * weight. */
+void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights,
+             ke_rows *rows);
+
+/* The same without the squared lengths. */
+void ke_panels(const double *x, size_t ldx, const double *shift, const double *weights,
+               const ke_rows *rows);
+
+/* Copy rows index[0..m) of `from` into `to` (arrays lent for m rows). */
+void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to);
+
+/* Inner products of rows i0..i0+m of a with rows j0..j0+k of b into out (m x k, ldo).
+ * i0 and j0 are multiples of KE_PANEL. Each entry is summed over the columns in one fixed
+ * order: it does not depend on the tile, the threads or the BLAS. */
+void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0, size_t k,
+              double *out, size_t ldo);
+
+/* out (a->n x b->n, ldo) = a b' over the first `count` columns of each; a and b may have
+ * different d. */
+void ke_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo);
+
+/* The same added to out; a and b have rows, count is not 0. */
+void ke_add_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo);
+
+#endif

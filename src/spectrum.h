@@ -1,0 +1,25 @@
+/* What spectra of kernel matrices are computed from (spectrum.c). */
+#ifndef KERNELECT_SPECTRUM_H
+#define KERNELECT_SPECTRUM_H
+
+#include "env.h"
+
+/* Subtract from every column of z (n x L) its mean, which goes to mean (length L). */
+void ke_centre_columns(double *z, size_t n, size_t L, double *mean, const ke_env *env);
+
+/* The same (where `centre`), and out (L x L) = z'z of what is left. */
+void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mean, double *out,
+                          const ke_env *env);
+
+/* Largest and smallest value of every column of z v, in the two columns of range (k x 2): z n x L,
+ * v L x k. work: KE_EXTREME_ROWS x k doubles. */
+#define KE_EXTREME_ROWS 512
+void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *range,
+                 double *work, const ke_env *env);
+
+/* out = H K H v with H = I - 11'/n when `centre`, else K v; K n x n symmetric, v and out n x k.
+ * v is overwritten by H v. */
+void ke_gram_product(const double *K, size_t n, double *v, size_t k, int centre, double *out,
+                     const ke_env *env);
+
+#endif

@@ -1,0 +1,93 @@
+/* rows.c: packing and inner products against long-hand sums. */
+#include "draw.h"
+#include "minunit.h"
+#include "pack.h"
+
+static void sizes_are_whole_panels(void)
+{
+  mu_assert(ke_padded(0) == 0 && ke_padded(1) == 4 && ke_padded(4) == 4 && ke_padded(5) == 8);
+  mu_assert(ke_panel_size(5, 3) == 24 && ke_panel_size(5, 0) == 0);
+  /* the largest matrices R can hold: beyond 32 bits, within size_t */
+  mu_assert(ke_panel_size(2147483647u, 2147483647u) == (size_t)2147483648u * (size_t)2147483647u);
+}
+
+static void packing_shifts_and_weighs(void)
+{
+  enum { N = 6, D = 3, LD = 8 };
+  double *x = draw_many(LD * D, 1);
+  const double shift[D] = {1.0, -2.0, 0.5}, weights[D] = {2.0, 0.0, -3.0};
+  ke_rows rows = lend(N, D);
+  ke_pack(x, LD, shift, weights, &rows);
+  for (size_t i = 0; i < ke_padded(N); i++) {
+    double norm = 0.0;
+    for (size_t k = 0; k < D; k++) {
+      const double value = i < N ? (x[i + k * LD] - shift[k]) * weights[k] : 0.0;
+      mu_assert(at(&rows, i, k) == value);
+      norm += value * value;
+    }
+    mu_near(rows.norm[i], norm, 1e-15);
+  }
+  release(&rows);
+  free(x);
+}
+
+static void gathered_rows_are_the_rows(void)
+{
+  enum { N = 11, D = 5, M = 6 };
+  const size_t index[M] = {10, 0, 3, 3, 7, 4};
+  double *x = draw_many(N * D, 2);
+  ke_rows from = packed(x, N, D), to = lend(M, D);
+  ke_gather(&from, index, M, &to);
+  for (size_t i = 0; i < ke_padded(M); i++)
+    for (size_t k = 0; k < D; k++)
+      mu_assert(at(&to, i, k) == (i < M ? at(&from, index[i], k) : 0.0));
+  for (size_t i = 0; i < M; i++)
+    mu_assert(to.norm[i] == from.norm[index[i]]);
+  release(&from);
+  release(&to);
+  free(x);
+}
+
+static void inner_products_are_accurate(void)
+{
+  enum { N = 9 };
+  const size_t columns[] = {1, 20, 300, 5000};
+  for (size_t c = 0; c < 4; c++) {
+    const size_t d = columns[c];
+    double *x = draw_many(N * d, c), out[N * N];
+    ke_rows a = packed(x, N, d);
+    ke_inner(&a, 0, N, &a, 0, N, out, N);
+    for (size_t i = 0; i < N; i++)
+      for (size_t j = 0; j < N; j++) {
+        const double size = sqrt(a.norm[i] * a.norm[j]);
+        mu_assert(fabs(out[i + j * N] - (double)long_inner(&a, i, &a, j)) <= 1e-14 * size);
+        mu_assert(out[i + j * N] == out[j + i * N]);
+      }
+    for (size_t i = 0; i < N; i++)
+      mu_assert(out[i * (N + 1)] == a.norm[i]);
+    release(&a);
+    free(x);
+  }
+}
+
+static void no_columns_mean_zero(void)
+{
+  double none = 0.0, out[4] = {9.0, 9.0, 9.0, 9.0};
+  ke_rows a = packed(&none, 2, 0);
+  ke_inner(&a, 0, 2, &a, 0, 2, out, 2);
+  for (size_t i = 0; i < 4; i++)
+    mu_assert(out[i] == 0.0);
+  ke_inner(&a, 0, 0, &a, 0, 2, out, 2);
+  ke_inner(&a, 0, 2, &a, 0, 0, out, 2);
+  release(&a);
+}
+
+int main(void)
+{
+  mu_run(sizes_are_whole_panels);
+  mu_run(packing_shifts_and_weighs);
+  mu_run(gathered_rows_are_the_rows);
+  mu_run(inner_products_are_accurate);
+  mu_run(no_columns_mean_zero);
+  return mu_report();
+}
