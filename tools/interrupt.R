@@ -2,7 +2,7 @@
 # A call is started, a shell process sends SIGINT after a while, and the time until R's handler
 # runs is taken: elapsed, and as processor time of the R process, which other load on the machine
 # does not stretch. Then `interrupts` more of them for the memory. Every call has a process of its
-# own. Limits: answer within 0.25 s of processor time, resident growth under 5 MB, the next call
+# own; THREADS sets how many threads it uses. Limits: answer within 0.25 s of processor time, resident growth under 5 MB, the next call
 # right. The processes give large arrays back to the system at once (a fixed threshold of the C
 # library's allocator, which else moves to 32 MB): growth is what is held, not holes in a heap.
 args <- commandArgs(TRUE)
@@ -188,7 +188,7 @@ interrupted <- function(call, delay) {
 
 child <- function(name, times) {
   library(kernelect)
-  options(kernelect.threads = 1L)
+  options(kernelect.threads = as.integer(Sys.getenv("THREADS", "1")))
   call <- long_calls[[name]]()
   quiet <- function() suppressMessages(suppressWarnings(call()))
   expected <- gram(iris[1:4])

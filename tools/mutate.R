@@ -1,4 +1,4 @@
-# Mutation testing:  Rscript tools/mutate.R [mutants] [seed] [R|C|RC] [workers] [again|whole]
+# Mutation testing:  Rscript tools/mutate.R [mutants] [seed] [R|C|RC] [workers] [again|whole|constants]
 # Samples small changes of the sources (a comparison turned, a constant moved, a sign, a condition
 # negated, a statement dropped), builds each mutant in a copy under out/mutants and runs the tests
 # that know the file, until one fails: those of the core without R, testthat, and for survivors
@@ -7,7 +7,7 @@
 # and what is the same program (equal parse tree, equal object code).
 # Every end is appended to out/mutants/log.tsv at once: a run that was interrupted goes on where it
 # was, as long as the mutated file is the same. With "again" the survivors meet the tests anew (write
-# one, and see), with "whole" they meet every test there is.
+# one, and see), with "whole" they meet every test there is; with "constants" only thresholds are moved.
 args <- commandArgs(TRUE)
 argument <- function(i, default) if (length(args) >= i) args[i] else default
 wanted <- as.integer(argument(1L, "300"))
@@ -16,6 +16,7 @@ kinds <- argument(3L, "RC")
 workers <- as.integer(argument(4L, "1"))
 mode <- argument(5L, "")
 again <- mode %in% c("again", "whole")
+constants_only <- mode == "constants"
 home <- file.path(getwd(), "out", "mutants")
 log_file <- file.path(home, "log.tsv")
 r_binary <- function(name) file.path(R.home("bin"), name)
@@ -94,6 +95,20 @@ closing <- function(line, start) {
   start + match(0L, depth) - 1L
 }
 
+# Thresholds: a number with a negative power of ten, made a thousand times larger or smaller. A
+# tolerance that no test sees on both sides is a promise nobody keeps.
+constant_places <- function(code) {
+  hits <- gregexpr("\\b[0-9]+(?:[.][0-9]+)?e-[0-9]+\\b", code, perl = TRUE)
+  lines <- which(vapply(hits, function(h) h[1L] > 0L, NA))
+  do.call(rbind, lapply(lines, function(l) {
+    number <- as.double(regmatches(code[l], hits[l])[[1L]])
+    first <- as.integer(hits[[l]])
+    last <- first + attr(hits[[l]], "match.length") - 1L
+    data.frame(line = l, first = rep(first, 2L), last = rep(last, 2L),
+               to = format(c(1e3 * number, 1e-3 * number), digits = 3, scientific = TRUE))
+  }))
+}
+
 # One row per place: line, columns replaced, new text.
 swap_places <- function(code) {
   rows <- lapply(names(swaps), function(pattern) {
@@ -141,7 +156,10 @@ places <- function(file) {
   is_r <- grepl("[.]R$", file)
   lines <- readLines(file)
   code <- if (is_r) bare_r(file, lines) else bare_c(file, lines)
-  found <- rbind(swap_places(code), condition_places(code, lines), statement_places(code, is_r))
+  found <- rbind(swap_places(code), constant_places(code), condition_places(code, lines),
+                 statement_places(code, is_r))
+  if (constants_only) found <- constant_places(code)
+  if (is.null(found)) return(NULL)
   found$text <- lines[found$line]
   found$from <- substr(found$text, found$first, found$last)
   found <- found[!(found$to == "" & !nzchar(trimws(found$from))), ]
