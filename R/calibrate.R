@@ -1,0 +1,109 @@
+# From decisions to probabilities: p(class c) is proportional to exp(slope d_c + offset_c), one
+# slope for all classes. Decisions must come from rows that the model has not seen (left out),
+# otherwise the slope is too steep.
+
+# A little of every parameter's size is held against it, in units where decisions spread by one:
+# classes that never mix get probabilities near 0 and 1, not at them.
+calibration_penalty <- 0.05
+
+# `decisions`: a column a class; or a vector for two classes, positive for the second. `classes`: a
+# factor of the rows. Returns `slope` (at least 0: the class of the largest decision is never the
+# least likely for it) and `offset`, one a class.
+calibrate_softmax <- function(decisions, classes, weights = NULL) {
+  decisions <- decision_matrix(decisions)
+  weights <- if (is.null(weights)) rep(1, nrow(decisions)) else as.double(weights)
+  centred <- decisions - rowMeans(decisions)
+  spread <- sqrt(sum(weights * centred^2) / sum(weights))
+  target <- indicators(classes)
+  if (!(is.finite(spread) && spread > 0)) spread <- 1
+  fit <- newton_softmax(centred / spread, target, weights)
+  # worse than no decision at all: the classes' shares remain
+  if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, target, weights)
+  list(slope = fit[1L] / spread, offset = stats::setNames(fit[-1L], levels(classes)))
+}
+
+# Rows that sum to one, a column a level.
+calibrated_probabilities <- function(calibration, decisions) {
+  decisions <- decision_matrix(decisions)
+  out <- softmax_rows(
+    calibration$slope * decisions + rep(calibration$offset, each = nrow(decisions))
+  )
+  dimnames(out) <- list(rownames(decisions), names(calibration$offset))
+  out
+}
+
+decision_matrix <- function(decisions) {
+  if (!is.matrix(decisions)) decisions <- matrix(decisions, dimnames = list(names(decisions)))
+  if (ncol(decisions) == 1L) cbind(0, decisions) else decisions
+}
+
+softmax_rows <- function(values) {
+  values <- values - values[cbind(seq_len(nrow(values)), max.col(values, "first"))]
+  density <- exp(values)
+  density / rowSums(density)
+}
+
+# Slope and offsets that minimise the weighted log loss and the penalty: strictly convex, so that
+# Newton's steps, halved while they lead up, end at the one minimum.
+newton_softmax <- function(d, target, weights) {
+  k <- ncol(d)
+  at <- function(b) d * b[1L] + rep(b[-1L], each = nrow(d))
+  loss <- function(b) {
+    values <- at(b)
+    top <- apply(values, 1L, max)
+    sum(weights * (top + log(rowSums(exp(values - top))) - rowSums(values * target))) +
+      calibration_penalty * sum(b^2) / 2
+  }
+  b <- numeric(k + 1L)
+  value <- loss(b)
+  for (iteration in 1:100) {
+    slope <- softmax_slope(d, softmax_rows(at(b)), target, weights, b)
+    step <- solve(slope$hessian, slope$gradient)
+    decrease <- sum(step * slope$gradient)
+    if (decrease <= 1e-12 * (1 + value)) break
+    size <- 1
+    while ((new <- loss(b - size * step)) > value - 1e-4 * size * decrease && size > 1e-8) {
+      size <- size / 2
+    }
+    b <- b - size * step
+    value <- new
+  }
+  b
+}
+
+softmax_slope <- function(d, p, target, weights, b) {
+  over <- weights * (p - target)
+  shared <- weights * p
+  middle <- d - rowSums(p * d)
+  hessian <- diag(calibration_penalty, length(b))
+  hessian[1L, 1L] <- hessian[1L, 1L] + sum(shared * middle * d)
+  hessian[1L, -1L] <- hessian[-1L, 1L] <- colSums(shared * middle)
+  hessian[-1L, -1L] <- hessian[-1L, -1L] + diag(colSums(shared), ncol(p)) - crossprod(p, shared)
+  list(gradient = c(sum(over * d), colSums(over)) + calibration_penalty * b, hessian = hessian)
+}
+
+# Log loss and Brier score of probabilities, and how often what was said with them came true.
+reliability <- function(probabilities, classes, weights = NULL, bins = 10L) {
+  weights <- if (is.null(weights)) rep(1, length(classes)) else weights
+  happened <- indicators(classes)
+  said <- as.vector(probabilities)
+  bin <- pmin(bins, 1L + floor(said * bins))
+  w <- rep(weights, ncol(probabilities))
+  total <- rowsum(cbind(w, w * said, w * as.vector(happened)), bin)
+  data.frame(
+    probability = total[, 2L] / total[, 1L], frequency = total[, 3L] / total[, 1L],
+    weight = total[, 1L], row.names = NULL
+  )
+}
+
+# Diagonal: what is said with probability p comes true in a share p of the cases.
+plot_reliability <- function(table, title, ...) {
+  local_par(las = 1)
+  draw(graphics::plot, list(
+    x = table$probability, y = table$frequency, type = "b", pch = 16, col = palette_classes[1L],
+    cex = 0.6 + 1.4 * sqrt(table$weight / max(table$weight)), xlim = c(0, 1), ylim = c(0, 1),
+    xlab = "probability given (rows left out)", ylab = "share that came true", main = title
+  ), ...)
+  graphics::abline(0, 1, lty = 3, col = "grey50")
+  invisible(table)
+}

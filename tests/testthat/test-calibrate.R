@@ -1,0 +1,79 @@
+# The penalised log loss by optim(), from several starts.
+reference_softmax <- function(d, classes, weights = rep(1, nrow(d)), penalty = calibration_penalty) {
+  d <- d - rowMeans(d)
+  spread <- sqrt(sum(weights * d^2) / sum(weights))
+  d <- d / spread
+  own <- cbind(seq_along(classes), as.integer(classes))
+  loss <- function(b) {
+    v <- sweep(b[1] * d, 2, b[-1], `+`)
+    sum(weights * (log(rowSums(exp(v))) - v[own])) + penalty * sum(b^2) / 2
+  }
+  b <- optim(numeric(ncol(d) + 1), loss, method = "BFGS", control = list(reltol = 1e-15, maxit = 1000))$par
+  list(slope = b[1] / spread, offset = b[-1])
+}
+
+random_decisions <- function(n, k, pull, seed = 1) {
+  classes <- factor(rep_len(letters[seq_len(k)], n))
+  list(classes = classes, d = 0.3 * (random_matrix(n, k, seed) + pull * indicators(classes)))
+}
+
+test_that("slope and offsets minimise the penalised log loss, with weights and more classes", {
+  for (k in 2:4) {
+    set <- random_decisions(60, k, 1.2, k)
+    weights <- seq(0.5, 2, length.out = 60)
+    fit <- calibrate_softmax(set$d, set$classes, weights)
+    twin <- reference_softmax(set$d, set$classes, weights)
+    expect_equal(fit$slope, twin$slope, tolerance = 1e-5)
+    expect_equal(unname(fit$offset), twin$offset, tolerance = 1e-4)
+    expect_named(fit$offset, levels(set$classes))
+  }
+})
+
+test_that("probabilities are rows that sum to one, a column a level, in the order of the decisions", {
+  set <- random_decisions(50, 3, 1)
+  rownames(set$d) <- paste0("r", 1:50)
+  p <- calibrated_probabilities(calibrate_softmax(set$d, set$classes), set$d)
+  expect_equal(unname(rowSums(p)), rep(1, 50), tolerance = 1e-12)
+  expect_identical(dimnames(p), list(paste0("r", 1:50), letters[1:3]))
+  expect_identical(dim(calibrated_probabilities(calibrate_softmax(set$d, set$classes), set$d[0, ])), c(0L, 3L))
+})
+
+test_that("a vector of decisions speaks for the second class, on any scale", {
+  set <- random_decisions(80, 2, 1)
+  d <- set$d[, 2] - set$d[, 1]
+  p <- calibrated_probabilities(calibrate_softmax(d, set$classes), d)
+  expect_gt(cor(p[, "b"], d), 0.9)
+  scaled <- calibrated_probabilities(calibrate_softmax(1e6 * d, set$classes), 1e6 * d)
+  expect_equal(scaled, p, tolerance = 1e-8)
+  both <- calibrated_probabilities(calibrate_softmax(cbind(-d, d) / 2, set$classes), cbind(-d, d) / 2)
+  expect_equal(both, p, tolerance = 1e-8)
+})
+
+test_that("whole weights are repeated rows", {
+  set <- random_decisions(40, 3, 1)
+  weights <- rep_len(c(1, 3, 2, 1), 40)
+  again <- rep(1:40, weights)
+  expect_equal(calibrate_softmax(set$d, set$classes, weights), calibrate_softmax(set$d[again, ], set$classes[again]), tolerance = 1e-8)
+})
+
+test_that("classes that never mix stay below certainty, and decisions that mislead give the shares", {
+  classes <- factor(rep(c("a", "b"), c(30, 10)))
+  apart <- ifelse(classes == "b", 1, -1)
+  p <- calibrated_probabilities(calibrate_softmax(apart, classes), apart)
+  expect_true(all(p > 1e-4 & p < 1 - 1e-4))
+  wrong <- calibrate_softmax(-apart, classes)
+  expect_identical(wrong$slope, 0)
+  shares <- calibrated_probabilities(wrong, c(-5, 5))
+  expect_equal(unname(shares[, "b"]), c(0.25, 0.25), tolerance = 0.02)
+  none <- calibrate_softmax(matrix(1, 40, 2), classes)
+  expect_equal(unname(calibrated_probabilities(none, matrix(1, 1, 2))[, "b"]), 0.25, tolerance = 0.02)
+})
+
+test_that("reliability counts what was said and what came true", {
+  classes <- factor(c("a", "a", "b", "b"))
+  p <- cbind(a = c(0.95, 0.55, 0.45, 0.15), b = c(0.05, 0.45, 0.55, 0.85))
+  table <- reliability(p, classes)
+  expect_equal(table$probability, c(0.05, 0.15, 0.45, 0.55, 0.85, 0.95))
+  expect_equal(table$frequency, c(0, 0, 0, 1, 1, 1))
+  expect_equal(table$weight, c(1, 1, 2, 2, 1, 1))
+})
