@@ -105,12 +105,11 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
 
 #' @rdname kernel_basis
 #' @param formula a formula without response, such as `~ .`.
+#' @param subset which rows of `data` to use: a logical vector, row numbers or row names, worked
+#'   out among the columns of `data`, as in [lm()].
 #' @export
-kernel_basis.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data, response = FALSE)
-  fit <- kernel_basis.default(parts$x, ...)
-  fit$input$terms <- parts$terms
-  seal(fit)
+kernel_basis.formula <- function(formula, data, ..., subset) {
+  fit_formula(kernel_basis.default, formula, data, match.call(), ..., response = FALSE)
 }
 
 # ---- control ---------------------------------------------------------------------

@@ -5,14 +5,15 @@
 #   variables names of the variables they come from (data frames and formulas)
 #   levels    per variable its factor levels, NULL for numeric ones
 #   terms     terms of the formula without its environment, or NULL
+#   needed    names of the columns that the terms want from new data
 
 # ---- training data ---------------------------------------------------------------
 
 # The common start of every fit: matrix, rows dropped for NA, scaling. Returns the scaled
-# matrix `x`, the response `y` (rows matched), the blueprint, the scaling, `n` and the rows `kept`
-# (NULL: all). Where the
-# user has no choice about missing values `na_action` is NULL: they fail.
-model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail") {
+# matrix `x`, the response `y` and the case weights `weights` (rows matched, NULL where there are
+# none), the blueprint, the scaling, `n` and the rows `kept` (NULL: all). Where the user has no
+# choice about missing values `na_action` is NULL: they fail.
+model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", weights = NULL) {
   check_flag(scale, "scale")
   if (!is.null(na_action)) na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
   design <- design_matrix(x)
@@ -22,18 +23,40 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail") {
   check_duplicated_names(colnames(x))
   check_response(y, nrow(x))
   y <- plain_response(y)
+  weights <- check_case_weights(weights, nrow(x))
   kept <- complete_rows(x, y, na_action, design$owner)
   if (!is.null(kept)) {
     x <- x[kept, , drop = FALSE]
     y <- take_rows(y, kept)
+    weights <- check_case_weights(weights[kept], nrow(x))
   }
   check_finite_columns(x)
   check_finite_response(y)
-  scaling <- fit_scaling(x, scale)
+  scaling <- fit_scaling(x, scale, weights)
   list(
-    x = apply_scaling(x, scaling), y = y, input = design$input, scaling = scaling, n = nrow(x),
-    kept = kept
+    x = apply_scaling(x, scaling), y = y, weights = weights, input = design$input,
+    scaling = scaling, n = nrow(x), kept = kept
   )
+}
+
+# Case weights as plain doubles, or NULL.
+check_case_weights <- function(weights, n) {
+  if (is.null(weights)) return(NULL)
+  if (!is.numeric(weights) || is.object(weights) || !is.null(dim(weights))) {
+    must_be("weights", "NULL or a numeric vector with a case weight per row of `x`", weights)
+  }
+  check_response_length(weights, n, "weights")
+  bad <- sum(!is.finite(weights))
+  if (bad) {
+    abort("not_finite", "`weights` must be finite numbers: ", bad,
+          if (bad > 1L) " are" else " is", " missing or infinite.")
+  }
+  if (any(weights < 0)) {
+    abort("argument", "`weights` must not be negative: ", sum(weights < 0),
+          if (sum(weights < 0) > 1L) " are." else " is.")
+  }
+  if (!any(weights > 0)) abort("argument", "`weights` are all zero: no row is left to fit.")
+  as.double(weights)
 }
 
 # Rows `i` of a matrix, data frame or vector; all of them for NULL.
@@ -239,16 +262,36 @@ check_finite_columns <- function(x, arg = "x") {
 
 # ---- scaling --------------------------------------------------------------------
 
-fit_scaling <- function(x, scale) {
+fit_scaling <- function(x, scale, weights = NULL) {
   if (!scale) return(NULL)
-  center <- colMeans(x)
-  spread <- .Call(ffi_column_sd, x, center)
-  spread[!(spread > 0)] <- 1
-  if (!all_finite(center) || !all_finite(spread)) {
+  moments <- if (is.null(weights)) column_moments(x) else weighted_moments(x, weights)
+  moments$spread[!(moments$spread > 0)] <- 1
+  if (!all_finite(moments$center) || !all_finite(moments$spread)) {
     abort("not_finite",
           "`x` is too large to standardise without overflow: divide it by a constant first.")
   }
-  list(center = center, scale = stats::setNames(spread, names(center)))
+  list(
+    center = moments$center, scale = stats::setNames(moments$spread, names(moments$center))
+  )
+}
+
+column_moments <- function(x) {
+  center <- colMeans(x)
+  list(center = center, spread = .Call(ffi_column_sd, x, center))
+}
+
+# Mean and standard deviation with case weights. Whole weights count rows, so the divisor is
+# their sum less one; weights below one on average are relative, and then it is the share
+# (m - 1) / m of their sum, m the rows of positive weight. The larger of the two never vanishes.
+weighted_moments <- function(x, weights) {
+  total <- sum(weights)
+  center <- colSums(x * weights) / total
+  d <- x - rep(center, each = nrow(x))
+  squares <- colSums(d^2 * weights) - colSums(d * weights)^2 / total
+  positive <- sum(weights > 0)
+  spread <- sqrt(pmax(squares, 0) / max(total - 1, total * (1 - 1 / positive)))
+  constant <- apply(x[weights > 0, , drop = FALSE], 2L, function(v) all(v == v[1L]))
+  list(center = center, spread = ifelse(constant, 0, spread))
 }
 
 apply_scaling <- function(x, scaling) {
@@ -257,9 +300,28 @@ apply_scaling <- function(x, scaling) {
 
 # ---- formulas -------------------------------------------------------------------
 
-# Predictors as a data frame, response, and terms stripped of their environment (a model
-# must not carry the caller's workspace along).
-formula_data <- function(formula, data, response = TRUE) {
+# The body of every formula method: `fit` is the default method, `call` the user's call, in which
+# `subset` and `weights` wait to be worked out.
+fit_formula <- function(fit, formula, data, call, ..., response = TRUE) {
+  weighted <- "weights" %in% names(call)
+  if (weighted && !"weights" %in% names(formals(fit))) {
+    abort("dots", "Unknown argument: `weights`. This function takes no case weights.")
+  }
+  parts <- formula_data(formula, data, response, call$subset, call$weights)
+  model <- if (!response) {
+    fit(parts$x, ...)
+  } else if (is.null(parts$weights)) {
+    fit(parts$x, parts$y, ...)
+  } else {
+    fit(parts$x, parts$y, ..., weights = parts$weights)
+  }
+  with_terms(model, parts$terms)
+}
+
+# Predictors as a data frame, response, case weights, and terms stripped of their environment (a
+# model must not carry the caller's workspace along). `subset` and `weights` are expressions,
+# worked out among the data and then where the formula was written, as `lm()` does.
+formula_data <- function(formula, data, response = TRUE, subset = NULL, weights = NULL) {
   if (missing(data)) data <- NULL
   if (!inherits(formula, "formula")) must_be("formula", "a formula such as `y ~ .`", formula)
   if (!(is.null(data) || is.data.frame(data) || is.environment(data))) {
@@ -272,18 +334,56 @@ formula_data <- function(formula, data, response = TRUE) {
     abort("formula", "`formula` must not have a response here: write `~ .` or `~ a + b`.")
   }
   if (is.data.frame(data)) check_variables(formula, data, "data")
-  formula <- simple_formula(formula, data)
-  frame <- model_frame(formula, data)
+  frame <- model_frame(simple_terms(formula, data), data)
   terms <- attr(frame, "terms")
+  found <- function(expr, arg) found_in_data(expr, data, environment(formula), arg)
+  weights <- check_case_weights(found(weights, "weights"), nrow(frame))
+  rows <- chosen_rows(found(subset, "subset"), frame)
+  if (!is.null(rows)) frame <- frame[rows, , drop = FALSE]
   at <- attr(terms, "response")
   x <- if (at) frame[-at] else frame
   if (!ncol(x)) abort("formula", "`formula` names no predictor.")
   attr(x, "terms") <- NULL
-  list(x = x, y = if (at) frame[[at]], terms = portable_terms(terms, c(names(data), names(frame))))
+  c(
+    list(x = x, y = if (at) frame[[at]], weights = take_rows(weights, rows)),
+    portable_terms(terms, c(names(data), names(frame)))
+  )
 }
 
-# `.` spelt out and what is subtracted gone: model.frame() would keep the latter as a column.
-simple_formula <- function(formula, data) {
+found_in_data <- function(expr, data, scope, arg) {
+  tryCatch(
+    eval(expr, data, scope),
+    error = function(e) {
+      abort("argument", "`", arg, "` cannot be worked out: ", conditionMessage(e), ".")
+    }
+  )
+}
+
+# Row numbers of a subset, given as `[` takes them; NULL means all. NA chooses no row.
+chosen_rows <- function(subset, frame) {
+  if (is.null(subset)) return(NULL)
+  n <- nrow(frame)
+  if (!(is.logical(subset) || is.numeric(subset) || is.character(subset)) || is.object(subset)) {
+    must_be("subset", "a logical vector, row numbers or row names", subset)
+  }
+  if (is.logical(subset) && !length(subset) %in% c(1L, n)) {
+    abort("argument", "`subset` must have one value per row of `data` (", n, "), not ",
+          length(subset), ".")
+  }
+  rows <- stats::setNames(seq_len(n), row.names(frame))[subset]
+  lost <- !is.logical(subset) & is.na(rows)
+  if (any(lost)) {
+    abort("argument", "`subset` names rows that `data` does not have: ",
+          backticked(if (is.character(subset)) subset[lost] else setdiff(subset, seq_len(n))), ".")
+  }
+  rows <- unname(rows[!is.na(rows)])
+  if (!length(rows)) abort("data", "`subset` leaves no rows.")
+  rows
+}
+
+# Terms with `.` spelt out. What is subtracted goes: model.frame() would keep it as a column.
+# Worked out once: R takes seconds to read a formula of thousands of terms.
+simple_terms <- function(formula, data) {
   if (!is.data.frame(data)) {
     if ("." %in% all.vars(formula)) {
       abort("formula", "`formula` has a `.`, which needs `data` to be a data frame.")
@@ -291,16 +391,31 @@ simple_formula <- function(formula, data) {
     data <- NULL
   }
   terms <- tryCatch(
-    stats::terms(formula, data = data, simplify = TRUE),
+    stats::terms(formula, data = data),
     error = function(e) abort("formula", "`formula` cannot be read: ", conditionMessage(e), ".")
   )
   check_terms(terms)
-  stats::formula(terms)
+  used <- rowSums(as.matrix(attr(terms, "factors"))) > 0
+  if (!length(used)) used <- logical(length(attr(terms, "variables")) - 1L)
+  used[attr(terms, "response")] <- TRUE
+  attr(terms, "variables") <- attr(terms, "variables")[c(TRUE, used)]
+  attr(terms, "factors") <- NULL # of a size with the square of the columns
+  terms
 }
 
-model_frame <- function(formula, data, arg = "data") {
+# The evaluated variables, with the terms as an attribute. Columns that are taken as they are need
+# no evaluation.
+model_frame <- function(terms, data, arg = "data") {
+  variables <- as.list(attr(terms, "variables"))[-1L]
+  plain <- is.data.frame(data) && all(vapply(variables, is.name, NA))
+  names <- if (plain) vapply(variables, as.character, "")
+  if (plain && all(names %in% names(data)) && !anyDuplicated(names)) {
+    attr(terms, "predvars") <- attr(terms, "variables")
+    frame <- as.data.frame(data)[names]
+    return(structure(frame, terms = terms))
+  }
   tryCatch(
-    stats::model.frame(formula, data, na.action = stats::na.pass),
+    stats::model.frame(terms, data, na.action = stats::na.pass),
     error = function(e) {
       abort("formula", "`formula` cannot be worked out on `", arg, "`: ", conditionMessage(e), ".")
     }
@@ -320,7 +435,7 @@ portable_terms <- function(terms, columns) {
     }
   }
   attr(terms, ".Environment") <- NULL
-  terms
+  list(terms = terms)
 }
 
 # A name that is neither a column nor a variable the user can see is most likely misspelt.

@@ -112,12 +112,10 @@ kernel_fusion.default <- function(x, y, kernels = NULL, adaptive = TRUE, noise =
 
 #' @rdname kernel_fusion
 #' @param formula a formula with the response on its left-hand side.
+#' @param subset which rows of `data` to use, as in [lm()].
 #' @export
-kernel_fusion.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data)
-  fit <- kernel_fusion.default(parts$x, parts$y, ...)
-  fit$input$terms <- parts$terms
-  seal(fit)
+kernel_fusion.formula <- function(formula, data, ..., subset, weights) {
+  fit_formula(kernel_fusion.default, formula, data, match.call(), ...)
 }
 
 # ---- control, response, weights ---------------------------------------------------------

@@ -72,9 +72,8 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
 
 #' @rdname kernel_lda
 #' @export
-kernel_lda.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data)
-  with_terms(kernel_lda.default(parts$x, parts$y, ...), parts$terms)
+kernel_lda.formula <- function(formula, data, ..., subset, weights) {
+  fit_formula(kernel_lda.default, formula, data, match.call(), ...)
 }
 
 # ---- fitting --------------------------------------------------------------------------------

@@ -30,6 +30,8 @@
 #' @param ridge penalty on the squared coefficients, at least 0.
 #' @param tol,center,neighbours,threshold,first passed to [kernel_basis()].
 #' @param formula,data a formula with response and the data frame with its variables.
+#' @param weights case weights, one a row and not negative, worked out among the columns of `data`;
+#'   whole weights give the fit of repeated rows.
 #' @param keep keep fitted values and residuals of the training rows? NULL: if there are at most
 #'   10,000.
 #' @returns A list of class `"kernel_lm"`:
@@ -85,9 +87,8 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
 
 #' @rdname kernel_lm
 #' @export
-kernel_lm.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data)
-  with_terms(kernel_lm.default(parts$x, parts$y, ...), parts$terms)
+kernel_lm.formula <- function(formula, data, ..., subset, weights) {
+  fit_formula(kernel_lm.default, formula, data, match.call(), ...)
 }
 
 # ---- fitting --------------------------------------------------------------------------------

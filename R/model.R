@@ -6,16 +6,20 @@
 # Training data under the `basis` argument: NULL (all rows), the name of a method, or a
 # kernel_basis. Returns `basis`, the coordinates `z` of the training rows in it (n x size,
 # belonging to the caller alone), the (scaled) rows `x`, what `respond` makes of the response,
-# `y`, and row names `rows`.
+# `y`, the case weights `weights` (or NULL), and row names `rows`.
 fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE,
-                      respond = identity) {
+                      respond = identity, weights = NULL) {
   if (inherits(basis, "kernel_basis")) {
-    return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action, respond))
+    return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action, respond,
+                       weights))
   }
-  data <- model_data(x, y, scale = scale, na_action = na_action)
+  data <- model_data(x, y, scale = scale, na_action = na_action, weights = weights)
   data$y <- respond(data$y) # what is wrong with it is told before the work
   fit <- basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
-  list(basis = fit$basis, z = fit$factor, x = data$x, y = data$y, rows = rownames(data$x))
+  list(
+    basis = fit$basis, z = fit$factor, x = data$x, y = data$y, weights = data$weights,
+    rows = rownames(data$x)
+  )
 }
 
 # The arguments of a basis as a model takes them; `basis` NULL means pivoting to the numerical
@@ -34,15 +38,16 @@ model_control <- function(basis, size, tol, ...) {
   basis_control(basis, size = size, tol = tol, ...)
 }
 
-given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
+given_basis <- function(x, y, basis, kernel, control, na_action, respond, weights) {
   validate_basis(basis, "basis")
   na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
   if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
-  if (is.null(basis$kernel)) return(given_gram_basis(x, y, basis, na_action, respond))
+  if (is.null(basis$kernel)) return(given_gram_basis(x, y, basis, na_action, respond, weights))
   input <- basis$input
   # a frame of evaluated variables (from a formula) needs no evaluation
   if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL
-  data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action)
+  data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action,
+                     weights = weights)
   scaled <- apply_scaling(data$x, basis$scaling)
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ",
@@ -50,14 +55,17 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond) {
   }
   list(
     basis = basis, z = predict_rows(basis, scaled, "orthonormal", control$threads), x = scaled,
-    y = respond(data$y), rows = rownames(scaled)
+    y = respond(data$y), weights = data$weights, rows = rownames(scaled)
   )
 }
 
-given_gram_basis <- function(x, y, basis, na_action, respond) {
-  data <- model_data(x, y, scale = FALSE, na_action = na_action)
+given_gram_basis <- function(x, y, basis, na_action, respond, weights) {
+  data <- model_data(x, y, scale = FALSE, na_action = na_action, weights = weights)
   z <- orthonormal(basis, new_cross_gram(basis, data$x, arg = "x")$k)
-  list(basis = basis, z = z, x = data$x, y = respond(data$y), rows = rownames(data$x))
+  list(
+    basis = basis, z = z, x = data$x, y = respond(data$y), weights = data$weights,
+    rows = rownames(data$x)
+  )
 }
 
 same_kernel <- function(a, b) {
@@ -157,17 +165,25 @@ fail_not_kept <- function(what) {
         "(the default above 10,000 rows). Fit it with `keep = TRUE`, or use `predict()`.")
 }
 
-# The terms of a formula go where prediction looks for them, unless the basis was given and
-# knows its own variables: by its own formula, or as columns among those of this one.
+# The terms of a formula go where prediction looks for them: into the blueprint of the model, of
+# its basis, or of the model that was tuned.
 with_terms <- function(model, terms) {
-  input <- model$basis$input
-  if (is.null(input) || !is.null(input$terms)) return(model)
-  variables <- if (is.null(input$variables)) input$columns else input$variables
-  if (length(variables) < length(attr(terms, "term.labels")) &&
-      all(variables %in% all.vars(terms))) {
-    return(model)
+  if (!is.null(model$input)) {
+    model$input$terms <- terms
+  } else if (inherits(model, "kernel_tune")) {
+    model$model <- with_terms(model$model, terms)
+  } else if (!is.null(model$basis$input) && !knows_variables(model$basis$input, terms)) {
+    model$basis$input$terms <- terms
+    if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
   }
-  model$basis$input$terms <- terms
-  if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
   seal(model)
+}
+
+# A basis that was given knows its own variables: by its own formula, or as columns among those
+# of this one.
+knows_variables <- function(input, terms) {
+  variables <- if (is.null(input$variables)) input$columns else input$variables
+  !is.null(input$terms) ||
+    (length(variables) < length(attr(terms, "term.labels")) &&
+      all(variables %in% all.vars(terms)))
 }

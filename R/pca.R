@@ -83,9 +83,8 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
 
 #' @rdname kernel_pca
 #' @export
-kernel_pca.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data, response = FALSE)
-  with_terms(kernel_pca.default(parts$x, ...), parts$terms)
+kernel_pca.formula <- function(formula, data, ..., subset) {
+  fit_formula(kernel_pca.default, formula, data, match.call(), ..., response = FALSE)
 }
 
 # ---- on a basis ---------------------------------------------------------------------------

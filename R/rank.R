@@ -55,6 +55,7 @@
 #' @param x a numeric matrix or data frame (factor columns become indicator columns), or a formula.
 #' @param y class labels: a factor (or character, logical) with at least two rows per class.
 #' @param formula,data a formula `y ~ .` and its data frame.
+#' @param subset which rows of `data` to use, as in [lm()].
 #' @param kernel a kernel, see [kernels]; its weights are the start of the scale factors. NULL: an
 #'   RBF kernel with sigma half of `"mean"` for `"sas"`, `"scss"`, `"sfs"`, `"r2w2"`, `"bahsic"` and
 #'   `"forward"`, else linear.
@@ -155,11 +156,8 @@ kernel_rank.default <- function(
 
 #' @rdname kernel_rank
 #' @export
-kernel_rank.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data)
-  fit <- kernel_rank.default(parts$x, parts$y, ...)
-  fit$input$terms <- parts$terms
-  seal(fit)
+kernel_rank.formula <- function(formula, data, ..., subset) {
+  fit_formula(kernel_rank.default, formula, data, match.call(), ...)
 }
 
 # ---- kernels a method can use --------------------------------------------------------

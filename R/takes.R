@@ -118,9 +118,8 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
 
 #' @rdname kernel_takes
 #' @export
-kernel_takes.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data)
-  with_terms(kernel_takes.default(parts$x, parts$y, ...), parts$terms)
+kernel_takes.formula <- function(formula, data, ..., subset) {
+  fit_formula(kernel_takes.default, formula, data, match.call(), ...)
 }
 
 # ---- arguments -------------------------------------------------------------------

@@ -88,11 +88,8 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
 
 #' @rdname kernel_tune
 #' @export
-kernel_tune.formula <- function(formula, data, ...) {
-  parts <- formula_data(formula, data)
-  tuned <- kernel_tune.default(parts$x, parts$y, ...)
-  tuned$model <- with_terms(tuned$model, parts$terms)
-  seal(tuned)
+kernel_tune.formula <- function(formula, data, ..., subset, weights) {
+  fit_formula(kernel_tune.default, formula, data, match.call(), ...)
 }
 
 # ---- grid and folds ----------------------------------------------------------------------------

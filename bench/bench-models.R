@@ -66,3 +66,14 @@ contest("lm-loo-20000", data = list(x = normal_rows(20000)), list(
     setup = "library(kernelect)", job = "kernel_lm(x[, -1], x[, 1], basis = 'cholesky', size = 200)", value = "NaN"
   )
 ))
+
+# A wide formula: reading 5000 columns beside what model.frame() takes to read them.
+contest("wide-formula", rounds = 5, data = list(x = normal_rows(100, 5000)), list(
+  "model.frame" = contestant(
+    setup = "d <- data.frame(x, y = x[, 1])", job = "model.frame(y ~ ., d)", value = "NaN"
+  ),
+  kernel_lm = contestant(
+    setup = "library(kernelect); d <- data.frame(x, y = x[, 1])", job = "kernel_lm(y ~ ., d, size = 5)",
+    value = "NaN"
+  )
+))

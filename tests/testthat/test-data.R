@@ -439,3 +439,92 @@ test_that("one and two missing columns are told in their grammar", {
   expect_identical(match_columns(cbind(b = 1:2, a = 3:4), one), cbind(a = c(3, 4)))
   expect_identical(match_columns(data.frame(b = 1:2, a = 3:4), one), cbind(a = c(3, 4)))
 })
+
+test_that("case weights are one finite number per row, not negative and not all zero", {
+  x <- diag(3)
+  argument <- "kernelect_error_argument"
+  expect_identical(model_data(x, weights = 1:3)$weights, c(1, 2, 3))
+  expect_null(model_data(x)$weights)
+  expect_error(model_data(x, weights = 1:2), "`weights` must have one value per row of `x` (3), not 2.", fixed = TRUE, class = argument)
+  expect_error(model_data(x, weights = c(1, -1, 1)), "`weights` must not be negative: 1 is.", fixed = TRUE, class = argument)
+  expect_error(model_data(x, weights = c(0, 0, 0)), "`weights` are all zero", class = argument)
+  expect_error(model_data(x, weights = c("1", "2", "3")), "`weights` must be NULL or a numeric vector", class = argument)
+  expect_error(model_data(x, weights = matrix(1:3)), "`weights` must be NULL or a numeric vector", class = argument)
+  for (bad in c(NA, NaN, Inf)) {
+    expect_error(model_data(x, weights = c(1, bad, 1)), "`weights` must be finite numbers: 1 is", class = "kernelect_error_not_finite")
+  }
+})
+
+test_that("case weights follow the rows that are kept", {
+  x <- cbind(a = c(1, NA, 3, 5), b = 4:7)
+  expect_message(data <- model_data(x, weights = c(2, 5, 0, 1), na_action = "omit"), "1 of 4")
+  expect_identical(data$weights, c(2, 0, 1))
+  expect_error(suppressMessages(model_data(x, weights = c(0, 5, 0, 0), na_action = "omit")), "all zero", class = "kernelect_error_argument")
+})
+
+test_that("whole weights scale columns as repeated rows do, and all of them alike", {
+  x <- cbind(`colnames<-`(random_matrix(12, 3), c("a", "b", "c")), constant = 0.1)
+  w <- rep(c(0, 1, 2, 4), 3)
+  repeated <- model_data(x[rep(1:12, w), ])
+  weighted <- model_data(x, weights = w)
+  expect_equal(weighted$scaling, repeated$scaling, tolerance = 1e-13)
+  expect_identical(unname(weighted$scaling$scale["constant"]), 1)
+  expect_equal(weighted$x[rep(1:12, w), ], repeated$x, tolerance = 1e-12)
+  expect_equal(model_data(x + 1e6, weights = w)$scaling$scale, repeated$scaling$scale, tolerance = 1e-8)
+  # relative weights: their size is of no matter, and equal ones are none
+  expect_equal(model_data(x, weights = rep(1 / 12, 12))$scaling, model_data(x)$scaling, tolerance = 1e-13)
+  expect_equal(model_data(x, weights = w / 100)$scaling, model_data(x, weights = w / 1000)$scaling, tolerance = 1e-13)
+})
+
+test_that("subset and weights of a formula are found among the data, then where the formula was written", {
+  keep <- iris$Sepal.Length > 6
+  direct <- formula_data(Species ~ ., iris[keep, ])
+  expect_identical(formula_data(Species ~ ., iris, subset = quote(Sepal.Length > 6))[c("x", "y")], direct[c("x", "y")])
+  expect_identical(formula_data(Species ~ ., iris, subset = quote(keep))$x, direct$x)
+  expect_identical(formula_data(Species ~ ., iris, subset = quote(-which(!keep)))$x, direct$x)
+  expect_identical(formula_data(mpg ~ wt, mtcars, subset = c("Fiat 128", "Mazda RX4"))$y, mtcars[c("Fiat 128", "Mazda RX4"), "mpg"])
+  w <- seq_len(150)
+  expect_identical(formula_data(Species ~ ., iris, weights = quote(w), subset = quote(keep))$weights, as.double(which(keep)))
+  expect_identical(formula_data(Species ~ ., iris, weights = quote(Petal.Width))$weights, iris$Petal.Width)
+  # log() is worked out on all rows, as in lm()
+  expect_identical(formula_data(Species ~ log(Petal.Width), iris, subset = quote(keep))$x[[1]], log(iris$Petal.Width[keep]))
+  expect_identical(nrow(formula_data(mpg ~ wt, mtcars, subset = quote(ifelse(cyl == 4, NA, cyl == 6)))$x), 7L)
+})
+
+test_that("a subset that cannot be taken says why", {
+  parts <- function(subset) formula_data(Species ~ ., iris, subset = subset)
+  argument <- "kernelect_error_argument"
+  expect_error(parts(quote(no_such_thing)), "`subset` cannot be worked out: object 'no_such_thing' not found", class = argument)
+  expect_error(parts(c(TRUE, FALSE, TRUE)), "`subset` must have one value per row of `data` (150), not 3.", fixed = TRUE, class = argument)
+  expect_error(parts(c(1, 151)), "`subset` names rows that `data` does not have: `151`", class = argument)
+  expect_error(parts("a"), "does not have: `a`", class = argument)
+  expect_error(parts(quote(Sepal.Length > 100)), "`subset` leaves no rows", class = "kernelect_error_data")
+  expect_error(parts(factor("a")), "`subset` must be a logical vector, row numbers or row names", class = argument)
+  expect_error(formula_data(Species ~ ., iris, weights = quote(nowhere)), "`weights` cannot be worked out", class = argument)
+})
+
+test_that("every formula method takes a subset, and says so where it takes no weights", {
+  some <- seq(1, 150, by = 2)
+  expect_identical(kernel_basis(~ . - Species, iris, size = 5, subset = some)$path, kernel_basis(iris[some, 1:4], size = 5)$path)
+  expect_identical(kernel_pca(~ . - Species, iris, subset = some)$values, kernel_pca(iris[some, 1:4])$values)
+  two <- iris$Species != "setosa"
+  for (fit in list(kernel_lm, kernel_lda, kernel_takes, kernel_fusion)) {
+    expect_identical(predict(fit(Species ~ ., iris, subset = Species != "setosa"), iris), predict(fit(iris[two, 1:4], iris$Species[two]), iris))
+  }
+  expect_identical(kernel_rank(Species ~ ., iris, subset = two)$score, kernel_rank(iris[two, 1:4], iris$Species[two])$score)
+  small <- list(size = c(3, 6))
+  expect_identical(kernel_tune(Species ~ ., iris, subset = two, grid = small)$results, kernel_tune(iris[two, 1:4], iris$Species[two], grid = small)$results)
+  for (fit in list(kernel_takes, kernel_rank)) {
+    expect_error(fit(Species ~ ., iris, weights = Petal.Width), "`weights`.*no case weights", class = "kernelect_error_dots")
+  }
+  for (fit in list(kernel_basis, kernel_pca)) {
+    expect_error(fit(~ ., iris, weights = Petal.Width), "`weights`.*no case weights", class = "kernelect_error_dots")
+  }
+})
+
+test_that("a formula of thousands of columns is read once", {
+  wide <- data.frame(matrix(seq_len(6000) %% 7, 2))
+  terms <- formula_data(~ . - X1, wide, response = FALSE)$terms
+  expect_identical(length(attr(terms, "term.labels")), 2999L)
+  expect_lt(length(serialize(terms, NULL)), 2e6) # a table of factors would have 36 MB
+})
