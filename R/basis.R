@@ -412,7 +412,7 @@ centre_values <- function(basis, k, u, own) {
 
 # The same from a cross-Gram matrix, with k(x, x) in `diag` when a residual is wanted.
 new_cross_gram <- function(basis, newdata, diag = NULL, arg = "newdata") {
-  if (!is.matrix(newdata) || !is.numeric(newdata)) {
+  if (!is.matrix(newdata) || !is.numeric(newdata) || is_integer64(newdata)) {
     must_be(arg, "a cross-Gram matrix, new rows by training rows", newdata)
   }
   storage.mode(newdata) <- "double"

@@ -187,7 +187,7 @@ plain_factor <- function(y) {
 
 # A square, symmetric, finite matrix: what every `K` must be.
 check_gram <- function(K, arg = "K") {
-  if (!is.matrix(K) || !is.numeric(K)) must_be(arg, "a numeric matrix", K)
+  if (!is.matrix(K) || !is.numeric(K) || is_integer64(K)) must_be(arg, "a numeric matrix", K)
   if (nrow(K) != ncol(K) || nrow(K) == 0L) {
     must_be(arg, "a square Gram matrix with at least one row", K)
   }

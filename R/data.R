@@ -4,8 +4,11 @@
 #   width     number of numeric columns
 #   variables names of the variables they come from (data frames and formulas)
 #   levels    per variable its factor levels, NULL for numeric ones
+#   matrices  for variables that are matrices the names of their columns, or how many
+#   times     for dates, times and differences their class, and the unit of the last
 #   terms     terms of the formula without its environment, or NULL
 #   needed    names of the columns that the terms want from new data
+#   scope     functions and values that the terms take from where the formula was written
 
 # ---- training data ---------------------------------------------------------------
 
@@ -69,8 +72,10 @@ design_matrix <- function(x, arg = "x") {
   if (is.data.frame(x)) {
     return(design_from_frame(x, arg))
   }
-  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
-    remedy <- if (isS4(x)) {
+  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x)) || is_integer64(x)) {
+    remedy <- if (is_integer64(x)) {
+      " Convert it with `matrix(as.numeric(x), nrow(x))`."
+    } else if (isS4(x)) {
       " Convert it with `as.matrix()`."
     } else if (is.numeric(x) && is.null(dim(x))) {
       " One column? Use `matrix(x)` or `data.frame(x)`."
@@ -83,14 +88,60 @@ design_matrix <- function(x, arg = "x") {
   list(x = x, input = list(columns = colnames(x), width = ncol(x)))
 }
 
+# Whole numbers of the bit64 package, stored in the bits of doubles.
+is_integer64 <- function(x) inherits(x, "integer64")
+
 design_from_frame <- function(data, arg) {
-  levels <- lapply(data, variable_levels)
   values <- as.list(data)
+  levels <- lapply(values, variable_levels)
+  times <- Filter(length, lapply(values, time_kind))
+  if (length(times)) inform_times(times)
+  values[names(times)] <- Map(time_numbers, values[names(times)], times)
   columns <- column_names(values, names(data), levels)
   x <- expand_variables(values, names(data), levels, nrow(data), arg)
   dimnames(x) <- list(frame_row_names(data), columns)
-  input <- list(columns = columns, width = ncol(x), variables = names(data), levels = levels)
+  input <- list(
+    columns = columns, width = ncol(x), variables = names(data), levels = levels,
+    matrices = Filter(length, Map(matrix_shape, values, names(data), arg)), times = times
+  )
   list(x = x, input = input, owner = rep(names(data), unlist(Map(variable_width, values, levels))))
+}
+
+# ---- variables of a frame ---------------------------------------------------------
+
+# Dates and times become numbers; new ones must be of the same class, and in the same unit.
+time_kind <- function(v) {
+  if (inherits(v, "Date")) return("Date")
+  if (inherits(v, "POSIXt")) return("POSIXct")
+  if (inherits(v, "difftime")) c("difftime", units(v))
+}
+
+time_numbers <- function(v, kind) {
+  if (kind[1L] == "difftime") return(as.numeric(v, units = kind[2L]))
+  as.numeric(if (kind == "POSIXct") as.POSIXct(v) else v)
+}
+
+inform_times <- function(times) {
+  meaning <- function(kind) {
+    switch(kind[1L],
+      Date = "days since 1970-01-01", POSIXct = "seconds since 1970-01-01", kind[2L]
+    )
+  }
+  inform("Taken as numbers: ",
+         paste0("`", names(times), "` (", vapply(times, meaning, ""), ")", collapse = ", "), ".")
+}
+
+# What is to be found again in new data of a variable that is a matrix: the names of its columns,
+# or how many they are. A single column without a name is a vector.
+matrix_shape <- function(v, name, arg) {
+  if (!is.matrix(v) || (ncol(v) == 1L && is.null(colnames(v)))) return(NULL)
+  names <- colnames(v)
+  if (is.null(names)) return(ncol(v))
+  if (anyNA(names) || any(names == "") || anyDuplicated(names)) {
+    abort("columns", "Column `", name, "` of `", arg, "` is a matrix with column names that are ",
+          "missing or not unique: name all of them, or none.")
+  }
+  names
 }
 
 # A factor `V1` with level "0" beside a column `V10` would make two columns of one name: then
@@ -120,9 +171,9 @@ expand_variables <- function(values, names, levels, n, arg) {
   check_memory(n, sum(width),
                "Does a text column hold a different value in each row? Leave it out.")
   x <- matrix(0, n, sum(width))
+  before <- cumsum(width) - width
   for (i in seq_along(values)) {
-    at <- sum(width[seq_len(i - 1L)]) + seq_len(width[i])
-    x[, at] <- expand_variable(values[[i]], names[i], levels[[i]], arg)
+    x[, before[i] + seq_len(width[i])] <- expand_variable(values[[i]], names[i], levels[[i]], arg)
   }
   x
 }
@@ -145,11 +196,10 @@ expand_variable <- function(v, name, levels, arg) {
     if (!length(levels)) return(rep(NA_real_, length(v)))
     return(outer(as.character(v), levels, `==`) + 0)
   }
-  if (!(is.numeric(v) || is.logical(v)) || inherits(v, "integer64")) {
-    convertible <- c("Date", "POSIXt", "difftime", "integer64")
+  if (!(is.numeric(v) || is.logical(v)) || is_integer64(v)) {
     abort("argument", "Column `", name, "` of `", arg,
           "` must be numeric, logical, a factor or character, not ",
-          describe(v), ".", if (inherits(v, convertible)) " Convert it with `as.numeric()`.")
+          describe(v), ".", if (is_integer64(v)) " Convert it with `as.numeric()`.")
   }
   as.double(v)
 }
@@ -225,9 +275,11 @@ check_response <- function(y, n) {
   check_response_length(y, n)
 }
 
-# I() in a formula or a data frame is no class of its own; factors see plain_factor().
+# I() in a formula or a data frame is no class of its own, and when a number was taken is of no
+# matter here; factors see plain_factor().
 plain_response <- function(y) {
   if (inherits(y, "AsIs")) class(y) <- setdiff(class(y), "AsIs")
+  if (stats::is.ts(y)) attributes(y)[c("tsp", "class")] <- NULL
   if (is.factor(y)) plain_factor(y) else y
 }
 
@@ -315,7 +367,7 @@ fit_formula <- function(fit, formula, data, call, ..., response = TRUE) {
   } else {
     fit(parts$x, parts$y, ..., weights = parts$weights)
   }
-  with_terms(model, parts$terms)
+  with_origin(model, parts$origin)
 }
 
 # Predictors as a data frame, response, case weights, and terms stripped of their environment (a
@@ -339,14 +391,15 @@ formula_data <- function(formula, data, response = TRUE, subset = NULL, weights 
   found <- function(expr, arg) found_in_data(expr, data, environment(formula), arg)
   weights <- check_case_weights(found(weights, "weights"), nrow(frame))
   rows <- chosen_rows(found(subset, "subset"), frame)
+  origin <- portable_terms(terms, c(names(data), names(frame)), nrow(frame))
   if (!is.null(rows)) frame <- frame[rows, , drop = FALSE]
   at <- attr(terms, "response")
   x <- if (at) frame[-at] else frame
   if (!ncol(x)) abort("formula", "`formula` names no predictor.")
   attr(x, "terms") <- NULL
-  c(
-    list(x = x, y = if (at) frame[[at]], weights = take_rows(weights, rows)),
-    portable_terms(terms, c(names(data), names(frame)))
+  list(
+    x = x, y = if (at) frame[[at]], weights = take_rows(weights, rows),
+    origin = origin
   )
 }
 
@@ -422,12 +475,14 @@ model_frame <- function(terms, data, arg = "data") {
   )
 }
 
-# Terms without an environment. Single values taken from there, such as the degree in
-# `poly(x, degree)`, are written into the terms, so that new data need not bring them.
-portable_terms <- function(terms, columns) {
-  scope <- attr(terms, ".Environment")
+# What the blueprint keeps of a formula: its terms without their environment, the columns they
+# need, and of what else they use as much as new data call for, `n` rows having been there. Single
+# values, such as the degree in `poly(x, degree)`, are written into the terms; functions and values
+# that are not one a row go into `scope`.
+portable_terms <- function(terms, columns, n) {
+  home <- attr(terms, ".Environment")
   for (name in setdiff(all.vars(attr(terms, "predvars")), columns)) {
-    value <- get0(name, scope, mode = "any")
+    value <- get0(name, home, mode = "any")
     if (is.atomic(value) && length(value) == 1L) {
       attr(terms, "predvars") <- do.call(
         substitute, list(attr(terms, "predvars"), stats::setNames(list(value), name))
@@ -435,15 +490,100 @@ portable_terms <- function(terms, columns) {
     }
   }
   attr(terms, ".Environment") <- NULL
-  list(terms = terms)
+  wanted <- attr(stats::delete.response(terms), "predvars")
+  variables <- all.vars(wanted)
+  values <- Filter(function(name) is_parameter(get0(name, home), n), setdiff(variables, columns))
+  list(
+    terms = terms, needed = setdiff(variables, values),
+    scope = packed_scope(setdiff(c(values, all.names(wanted)), columns), home)
+  )
 }
 
-# A name that is neither a column nor a variable the user can see is most likely misspelt.
+is_parameter <- function(value, n) !is.null(value) && (is.function(value) || NROW(value) != n)
+
+# ---- what a formula uses from where it was written ---------------------------------
+
+# The values of `names`, and of the names their functions use in turn, as far as they are found
+# before the global environment and packages: those will be there when new data come, and the
+# environments between, with all they hold, need not be kept. Functions leave theirs behind.
+packed_scope <- function(names, home, scope = list()) {
+  for (name in setdiff(unique(names), "")) {
+    found <- local_value(name, home)
+    if (is.null(found) || is.environment(found$value)) next
+    value <- found$value
+    bare <- if (is_local_function(value)) without_home(value) else value
+    if (name %in% names(scope)) {
+      if (identical(scope[[name]], bare)) next
+      abort("formula", "`formula` uses functions that know two different things by the name `",
+            name, "`. Rename one of them.")
+    }
+    scope[[name]] <- bare
+    if (is_local_function(value)) {
+      scope <- packed_scope(free_names(value), environment(value), scope)
+    }
+  }
+  scope
+}
+
+local_value <- function(name, home) {
+  while (!is_lasting(home)) {
+    if (exists(name, home, inherits = FALSE)) {
+      return(list(value = get(name, home, inherits = FALSE)))
+    }
+    home <- parent.env(home)
+  }
+  # what a package keeps to itself is found by its own code alone
+  if (isNamespace(home) && exists(name, home, inherits = FALSE)) list(value = get(name, home))
+}
+
+is_lasting <- function(home) {
+  identical(home, globalenv()) || identical(home, emptyenv()) || identical(home, baseenv()) ||
+    isNamespace(home) || !is.null(attr(home, "name"))
+}
+
+is_local_function <- function(f) {
+  is.function(f) && !is.primitive(f) && !is_lasting(environment(f))
+}
+
+without_home <- function(f) {
+  f <- utils::removeSource(f)
+  environment(f) <- emptyenv()
+  f
+}
+
+# Names in a function that are neither its arguments nor assigned in it.
+free_names <- function(f) {
+  inside <- as.call(c(as.name("{"), as.list(formals(f)), body(f)))
+  setdiff(all.names(inside), c(names(formals(f)), assigned_names(body(f))))
+}
+
+assigned_names <- function(expr) {
+  if (!is.call(expr)) return(character())
+  assigns <- as.character(expr[[1L]])[1L] %in% c("<-", "=", "for") && is.name(expr[[2L]])
+  c(if (assigns) as.character(expr[[2L]]), unlist(lapply(as.list(expr)[-1L], assigned_names)))
+}
+
+# An environment with what packed_scope() kept.
+unpacked_scope <- function(scope, parent = globalenv()) {
+  if (!length(scope)) return(parent)
+  home <- list2env(scope, parent = parent)
+  for (name in names(scope)) {
+    f <- scope[[name]]
+    if (is.function(f) && identical(environment(f), emptyenv())) {
+      assign(name, `environment<-`(f, home), home)
+    }
+  }
+  home
+}
+
+# A name that is neither a column nor a variable the user can see is most likely misspelt. A
+# function may be handed to another, as in `sapply(x, f)`, but is no variable by itself.
 check_variables <- function(formula, data, arg) {
   unknown <- setdiff(all.vars(formula), c(names(data), "."))
+  alone <- names_alone(formula)
   visible <- function(name) {
     value <- get0(name, environment(formula))
-    !is.null(value) && !is.function(value)
+    !is.null(value) && !(is.function(value) && name %in% alone)
   }
   unknown <- unknown[!vapply(unknown, visible, NA)]
   if (!length(unknown)) return(invisible())
@@ -451,6 +591,14 @@ check_variables <- function(formula, data, arg) {
   verb <- if (length(unknown) > 1L) " are not columns of `" else " is not a column of `"
   abort("columns", backticked(unknown), verb, arg, "`.",
         if (length(near)) paste0(" Did you mean ", backticked(near), "?"))
+}
+
+# Names that are terms of a formula by themselves.
+names_alone <- function(expr) {
+  if (is.name(expr)) return(as.character(expr))
+  operators <- c("~", "+", "-", "*", ":", "/", "^", "%in%", "(")
+  if (!is.call(expr) || !as.character(expr[[1L]])[1L] %in% operators) return(character())
+  unlist(lapply(as.list(expr)[-1L], names_alone))
 }
 
 nearest_name <- function(name, names) {
@@ -472,7 +620,7 @@ check_terms <- function(terms) {
 
 # The numeric, scaled matrix of new rows, with `complete` telling which rows have no NA.
 new_matrix <- function(newdata, input, scaling, arg = "newdata") {
-  if (!is.null(input$terms)) newdata <- frame_from_terms(input$terms, newdata)
+  if (!is.null(input$terms)) newdata <- frame_from_terms(input, newdata)
   x <- match_columns(newdata, input, arg)
   complete <- unname(!is.na(rowSums(x)))
   if (!all(complete)) complete <- unname(rowSums(is.na(x)) == 0)
@@ -482,13 +630,13 @@ new_matrix <- function(newdata, input, scaling, arg = "newdata") {
 
 # Nothing is looked up outside `newdata`: a variable of the workspace that happens to have the
 # name of a missing column must not stand in for it.
-frame_from_terms <- function(terms, newdata) {
-  terms <- stats::delete.response(terms)
+frame_from_terms <- function(input, newdata) {
+  terms <- stats::delete.response(input$terms)
   if (is.matrix(newdata) && !is.null(colnames(newdata))) newdata <- as.data.frame(newdata)
   if (!is.data.frame(newdata)) must_be("newdata", "a data frame", newdata)
-  check_columns(all.vars(attr(terms, "predvars")), names(newdata), "newdata")
+  check_columns(input$needed, names(newdata), "newdata")
   if (nrow(newdata) == 0L) return(empty_frame(terms))
-  attr(terms, ".Environment") <- globalenv()
+  attr(terms, ".Environment") <- unpacked_scope(input$scope)
   model_frame(terms, newdata, "newdata")
 }
 
@@ -529,25 +677,62 @@ match_frame <- function(newdata, input, arg = "newdata") {
   check_columns(variables, names(newdata), arg)
   names <- list(frame_row_names(newdata), input$columns)
   if (nrow(newdata) == 0L) return(matrix(0, 0L, input$width, dimnames = list(NULL, input$columns)))
-  values <- lapply(variables, function(v) newdata[[v]])
   levels <- lapply(variables, function(v) input$levels[[v]])
-  for (i in seq_along(variables)) check_new_variable(values[[i]], variables[i], levels[[i]], arg)
+  values <- lapply(seq_along(variables), function(i) {
+    matched_variable(newdata[[variables[i]]], variables[i], levels[[i]], input, arg)
+  })
   x <- expand_variables(values, variables, levels, nrow(newdata), arg)
-  if (ncol(x) != input$width) {
-    abort("columns", "`", arg, "` gives ", ncol(x), " columns where the model has ",
-          input$width, ".")
-  }
+  if (ncol(x) != input$width) fail_damaged("object")
   dimnames(x) <- names
   x
 }
 
-check_new_variable <- function(v, name, levels, arg) {
-  if (is.null(levels)) {
-    if (is.factor(v) || is.character(v)) {
-      must_be(paste0(arg, "$", name), "numeric, as in the training data", v)
-    }
-    return(invisible())
+# A variable of new data, in the shape and the unit of the training data.
+matched_variable <- function(v, name, levels, input, arg) {
+  if (!is.null(levels)) {
+    check_new_levels(v, name, levels, arg)
+    return(v)
   }
+  where <- paste0(arg, "$", name)
+  kind <- input$times[[name]]
+  if (!identical(time_kind(v)[1L], kind[1L])) {
+    must_be(where, paste0(if (is.null(kind)) "numeric" else paste("of class", kind[1L]),
+                          ", as in the training data"), v)
+  }
+  if (!is.null(kind)) return(time_numbers(v, kind))
+  if (is.factor(v) || is.character(v)) {
+    must_be(where, "numeric, as in the training data", v)
+  }
+  matched_matrix(v, where, input$matrices[[name]])
+}
+
+# `shape` as matrix_shape() found it.
+matched_matrix <- function(v, where, shape) {
+  if (is.null(shape)) {
+    if (is.matrix(v) && ncol(v) != 1L) {
+      abort("columns", "`", where, "` must be a single column as in the training data, not ",
+            describe(v), ".")
+    }
+    return(v)
+  }
+  named <- is.character(shape)
+  width <- if (named) length(shape) else shape
+  if (!is.matrix(v) || (!named && ncol(v) != width)) {
+    abort("columns", "`", where, "` must be a matrix of ", width,
+          if (width > 1L) " columns" else " column", " as in the training data, not ",
+          describe(v), ".")
+  }
+  if (named != !is.null(colnames(v))) {
+    abort("columns", "Columns are matched by name: ",
+          if (named) paste0("`", where, "`") else "the training data",
+          " has none. Name both sides or neither.")
+  }
+  if (!named) return(v)
+  check_columns(shape, colnames(v), where)
+  v[, shape, drop = FALSE]
+}
+
+check_new_levels <- function(v, name, levels, arg) {
   unknown <- setdiff(unique(as.character(v)), c(levels, NA))
   if (length(unknown)) {
     abort("levels", "Column `", name, "` of `", arg, "` has levels unknown to the model: ",

@@ -165,15 +165,15 @@ fail_not_kept <- function(what) {
         "(the default above 10,000 rows). Fit it with `keep = TRUE`, or use `predict()`.")
 }
 
-# The terms of a formula go where prediction looks for them: into the blueprint of the model, of
-# its basis, or of the model that was tuned.
-with_terms <- function(model, terms) {
+# What portable_terms() kept of a formula goes where prediction looks for it: into the blueprint of
+# the model, of its basis, or of the model that was tuned.
+with_origin <- function(model, origin) {
   if (!is.null(model$input)) {
-    model$input$terms <- terms
+    model$input[names(origin)] <- origin
   } else if (inherits(model, "kernel_tune")) {
-    model$model <- with_terms(model$model, terms)
-  } else if (!is.null(model$basis$input) && !knows_variables(model$basis$input, terms)) {
-    model$basis$input$terms <- terms
+    model$model <- with_origin(model$model, origin)
+  } else if (!is.null(model$basis$input) && !knows_variables(model$basis$input, origin$terms)) {
+    model$basis$input[names(origin)] <- origin
     if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
   }
   seal(model)

@@ -65,7 +65,9 @@ valid_names <- function(names, length) {
 valid_input <- function(input) {
   is.list(input) && is_number(input$width) && valid_names(input$columns, input$width) &&
     is_null_or(input$variables, is.character) && is_null_or(input$levels, is_list_of_levels) &&
-    is_null_or(input$terms, function(terms) is.call(terms) && inherits(terms, "terms"))
+    is_null_or(input$matrices, is_named_list) && is_null_or(input$times, is_named_list) &&
+    is_null_or(input$terms, function(terms) is.call(terms) && inherits(terms, "terms")) &&
+    is_null_or(input$needed, is.character) && is_null_or(input$scope, is_named_list)
 }
 
 # Rows of the training data, scaled, with what new rows need to become like them.
@@ -81,5 +83,7 @@ valid_width <- function(kernel, width) length(kernel$weights) %in% c(0L, width)
 is_list_of_levels <- function(levels) {
   is.list(levels) && all(vapply(levels, is_null_or, NA, is.character))
 }
+
+is_named_list <- function(x) is.list(x) && length(names(x)) == length(x)
 
 is_null_or <- function(x, is) is.null(x) || is(x)

@@ -14,9 +14,12 @@ new_rows <- function(newdata, data) {
 fit_formula <- function(formula, data, ...) {
   parts <- formula_data(formula, data, ...)
   fit <- model_data(parts$x, parts$y)
-  fit$input$terms <- parts$terms
+  fit$input[names(parts$origin)] <- parts$origin
   fit
 }
+
+# The classes that a classifier gives its training rows.
+fitted_classes <- function(fit) classes_of(fit$fitted.values, fit$levels)
 
 # The class of a tibble, whose own methods are at work where that package is loaded.
 as_tbl <- function(data) structure(data, class = c("tbl_df", "tbl", "data.frame"))
@@ -95,8 +98,6 @@ test_that("columns that are not numbers are refused by name", {
     model_data(frame)
   }
   expect_snapshot(error = TRUE, {
-    with_column(as.Date(0:2, origin = "2020-01-01"))
-    with_column(as.POSIXct(0:2, origin = "2020-01-01"))
     with_column(list(1, 2, 3))
     with_column(1:3 + 1i)
     with_column(frame)
@@ -234,7 +235,7 @@ test_that("new rows go the way of the training rows", {
   one_level <- new_rows(iris[101, ], fit) # its factor column alone would give one indicator
   expect_identical(one_level$x, fit$x[101, , drop = FALSE], ignore_attr = TRUE)
   expect_identical(dim(new_rows(iris[0, ], fit)$x), c(0L, 7L))
-  empty <- frame_from_terms(stats::terms(y ~ log(Sepal.Length) + `Sepal.Width`), iris[0, ])
+  empty <- frame_from_terms(list(terms = stats::terms(y ~ log(Sepal.Length) + `Sepal.Width`)), iris[0, ])
   expect_identical(names(empty), c("log(Sepal.Length)", "Sepal.Width"))
 
   by_matrix <- model_data(iris_matrix())
@@ -404,12 +405,12 @@ test_that("a formula leaves a plain frame, also of no rows and names that are no
   data <- data.frame(`a b` = c(1, 2), y = c(3, 5), check.names = FALSE)
   parts <- formula_data(y ~ `a b`, data)
   expect_identical(names(parts$x), "a b")
-  expect_identical(names(frame_from_terms(parts$terms, data[0, ])), "a b")
+  expect_identical(names(frame_from_terms(parts$origin, data[0, ])), "a b")
   fit <- fit_formula(y ~ `a b`, data)
   expect_identical(dim(new_rows(data[0, ], fit)$x), c(0L, 1L))
 })
 
-test_that("of what a formula takes from elsewhere only single values go along", {
+test_that("what a formula takes from elsewhere goes along, unless it is a value a row", {
   fit <- local({
     power <- 2
     fit_formula(Species ~ I(Sepal.Length^power) + Sepal.Width, iris)
@@ -420,7 +421,117 @@ test_that("of what a formula takes from elsewhere only single values go along", 
     cuts <- c(5, 6)
     fit_formula(Species ~ findInterval(Sepal.Length, cuts), iris)
   })
-  expect_error(new_rows(iris, fit), "`newdata` lacks column `cuts`.", fixed = TRUE, class = "kernelect_error_columns")
+  expect_equal(new_rows(iris, fit)$x, fit$x)
+  fit <- local({
+    mine <- rev(iris$Sepal.Length)
+    fit_formula(Species ~ log(mine), iris)
+  })
+  expect_error(new_rows(iris, fit), "`newdata` lacks column `mine`.", fixed = TRUE, class = "kernelect_error_columns")
+})
+
+test_that("a formula that calls functions of its caller predicts, and carries nothing else of it", {
+  fit <- local({
+    ballast <- stats::rnorm(1e5)
+    power <- c(1, 2)
+    root <- function(v) {
+      power <- 7 # its own: that of the caller is not used here
+      if (length(v) > 1e9) return(root(v)) # it knows itself
+      sqrt(v)
+    }
+    shape <- function(v, ...) root(v) + sum(power)
+    kernel_lm(Species ~ shape(Sepal.Length) + sapply(Sepal.Width, root) + Petal.Width, iris, size = 5)
+  })
+  expect_lt(length(serialize(fit, NULL)), 50000)
+  expect_identical(predict(fit, iris), fitted_classes(fit))
+  file <- tempfile()
+  on.exit(unlink(file))
+  saveRDS(fit, file)
+  expect_identical(predict(readRDS(file), iris[-5]), fitted_classes(fit))
+  expect_error(predict(fit, iris[-2]), "`newdata` lacks column `Sepal.Width`", class = "kernelect_error_columns")
+})
+
+test_that("two things of one name in the functions of a formula are refused", {
+  make <- function(k) function(v) v * k
+  twice <- make(2)
+  thrice <- make(3)
+  expect_error(formula_data(Species ~ twice(Sepal.Length) + thrice(Sepal.Width), iris),
+               "two different things by the name `k`", class = "kernelect_error_formula")
+  fit <- fit_formula(Species ~ twice(Sepal.Length) + twice(Sepal.Width), iris)
+  expect_equal(new_rows(iris, fit)$x, fit$x)
+})
+
+test_that("a function that is given to another is no column", {
+  f <- function(v) v^2
+  expect_identical(formula_data(Species ~ sapply(Sepal.Length, f), iris)$x[[1]], iris$Sepal.Length^2)
+  fit <- fit_formula(Species ~ sapply(Sepal.Length, f) + sapply(Petal.Width, sqrt), iris)
+  expect_equal(new_rows(iris, fit)$x, fit$x)
+  expect_error(formula_data(Species ~ f, iris), "`f` is not a column of `data`", class = "kernelect_error_columns")
+  expect_error(formula_data(Species ~ Sepal.Width + (f), iris), "`f` is not a column of `data`", class = "kernelect_error_columns")
+})
+
+test_that("matrix columns of new data are matched by name and by variable", {
+  d <- data.frame(y = (1:20)^2, c = rep(1:4, 5))
+  d$a <- cbind(p = sin(1:20), q = cos(1:20))
+  d$b <- cbind(sqrt(1:20), 20:1)
+  fit <- kernel_lm(y ~ a + b + c, d, size = 6)
+  turned <- d
+  turned$a <- cbind(d$a[, c("q", "p")], more = 1)
+  expect_identical(predict(fit, turned), predict(fit, d))
+  direct <- kernel_lm(d[-1], d$y, size = 6)
+  expect_identical(predict(direct, turned), predict(direct, d))
+  moved <- d
+  moved$a <- d$a[, "p", drop = FALSE]
+  moved$b <- cbind(d$b, 1) # the total width is the same
+  expect_error(predict(fit, moved), "`newdata$a` lacks column `q`.", fixed = TRUE, class = "kernelect_error_columns")
+  moved$a <- d$a
+  expect_error(predict(fit, moved), "`newdata$b` must be a matrix of 2 columns as in the training data", fixed = TRUE,
+               class = "kernelect_error_columns")
+  moved$b <- `colnames<-`(d$b, c("u", "v"))
+  expect_error(predict(fit, moved), "Columns are matched by name: the training data has none", class = "kernelect_error_columns")
+  moved <- replace(d, "c", list(d$b))
+  expect_error(predict(fit, moved), "`newdata$c` must be a single column as in the training data", fixed = TRUE,
+               class = "kernelect_error_columns")
+  moved <- d
+  moved$a <- unname(d$a)
+  expect_error(predict(fit, moved), "`newdata$a` has none. Name both sides or neither.", fixed = TRUE, class = "kernelect_error_columns")
+  d$a <- cbind(p = 1:20, p = 20:1)
+  expect_error(model_data(d), "Column `a` of `x` is a matrix with column names that are missing or not unique", class = "kernelect_error_columns")
+})
+
+test_that("whole numbers of 64 bits are refused in every place, since their bits are no doubles", {
+  x <- structure(matrix(c(1, 2, 4, 8), 2), class = "integer64")
+  expect_error(model_data(x), "`x` must be a numeric matrix or a data frame, not an object of class \"integer64\"", class = "kernelect_error_argument")
+  expect_error(match_columns(x, list(width = 2)), "`newdata` must be a numeric matrix", class = "kernelect_error_argument")
+  expect_error(check_gram(x), "`K` must be a numeric matrix", class = "kernelect_error_argument")
+})
+
+test_that("a time series is a response like any other", {
+  y <- stats::ts(mtcars$mpg, start = 1973)
+  expect_identical(fitted(kernel_lm(mtcars["wt"], y)), fitted(kernel_lm(mtcars["wt"], mtcars$mpg)))
+  both <- stats::ts(as.matrix(mtcars[c("mpg", "hp")]))
+  expect_equal(fitted(kernel_lm(mtcars["wt"], both)), fitted(kernel_lm(mtcars["wt"], as.matrix(mtcars[c("mpg", "hp")]))),
+               ignore_attr = TRUE)
+  expect_identical(kernel_fusion(mtcars[c("wt", "hp")], y)$weights, kernel_fusion(mtcars[c("wt", "hp")], mtcars$mpg)$weights)
+})
+
+test_that("dates, times and differences become numbers, with a message and in their unit", {
+  days <- as.Date("2020-01-01") + c(0, 3, 9, 20)
+  d <- data.frame(day = days, at = as.POSIXct(days), gap = as.difftime(c(1, 2, 4, 8), units = "days"), a = 1:4)
+  expect_message(data <- model_data(d, scale = FALSE),
+                 "Taken as numbers: `day` (days since 1970-01-01), `at` (seconds since 1970-01-01), `gap` (days).", fixed = TRUE)
+  expect_identical(data$x[, "day"], as.numeric(days))
+  expect_identical(data$x[, "gap"], c(1, 2, 4, 8))
+  new <- d
+  units(new$gap) <- "hours"
+  new$at <- as.POSIXlt(new$at)
+  expect_silent(matched <- new_rows(new, data)$x)
+  expect_identical(matched, data$x)
+  expect_error(new_rows(transform(d, day = 1), data), "`newdata$day` must be of class Date, as in the training data", fixed = TRUE,
+               class = "kernelect_error_argument")
+  expect_error(new_rows(transform(d, a = days), data), "`newdata$a` must be numeric, as in the training data", fixed = TRUE,
+               class = "kernelect_error_argument")
+  expect_message(fit <- kernel_lm(a ~ day, d, size = 2), "Taken as numbers: `day`")
+  expect_silent(predict(fit, d))
 })
 
 test_that("the nearest name differs in at most a third of its letters", {
@@ -524,7 +635,7 @@ test_that("every formula method takes a subset, and says so where it takes no we
 
 test_that("a formula of thousands of columns is read once", {
   wide <- data.frame(matrix(seq_len(6000) %% 7, 2))
-  terms <- formula_data(~ . - X1, wide, response = FALSE)$terms
+  terms <- formula_data(~ . - X1, wide, response = FALSE)$origin$terms
   expect_identical(length(attr(terms, "term.labels")), 2999L)
   expect_lt(length(serialize(terms, NULL)), 2e6) # a table of factors would have 36 MB
 })
