@@ -109,7 +109,7 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
 #'   out among the columns of `data`, as in [lm()].
 #' @export
 kernel_basis.formula <- function(formula, data, ..., subset) {
-  fit_formula(kernel_basis.default, formula, data, match.call(), ..., response = FALSE)
+  fit_formula(kernel_basis.default, formula, data, match.call(), ..., .response = FALSE)
 }
 
 # ---- control ---------------------------------------------------------------------

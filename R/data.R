@@ -352,20 +352,19 @@ apply_scaling <- function(x, scaling) {
 
 # ---- formulas -------------------------------------------------------------------
 
-# The body of every formula method: `fit` is the default method, `call` the user's call, in which
-# `subset` and `weights` wait to be worked out.
-fit_formula <- function(fit, formula, data, call, ..., response = TRUE) {
-  weighted <- "weights" %in% names(call)
-  if (weighted && !"weights" %in% names(formals(fit))) {
+# The body of every formula method: `.fit` is the default method, `.call` the user's call, in which
+# `subset` and `weights` wait to be worked out. Dots, since `...` may have a `fit` of its own.
+fit_formula <- function(.fit, formula, data, .call, ..., .response = TRUE) {
+  if ("weights" %in% names(.call) && !"weights" %in% names(formals(.fit))) {
     abort("dots", "Unknown argument: `weights`. This function takes no case weights.")
   }
-  parts <- formula_data(formula, data, response, call$subset, call$weights)
-  model <- if (!response) {
-    fit(parts$x, ...)
+  parts <- formula_data(formula, data, .response, .call$subset, .call$weights)
+  model <- if (!.response) {
+    .fit(parts$x, ...)
   } else if (is.null(parts$weights)) {
-    fit(parts$x, parts$y, ...)
+    .fit(parts$x, parts$y, ...)
   } else {
-    fit(parts$x, parts$y, ..., weights = parts$weights)
+    .fit(parts$x, parts$y, ..., weights = parts$weights)
   }
   with_origin(model, parts$origin)
 }

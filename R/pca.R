@@ -84,7 +84,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
 #' @rdname kernel_pca
 #' @export
 kernel_pca.formula <- function(formula, data, ..., subset) {
-  fit_formula(kernel_pca.default, formula, data, match.call(), ..., response = FALSE)
+  fit_formula(kernel_pca.default, formula, data, match.call(), ..., .response = FALSE)
 }
 
 # ---- on a basis ---------------------------------------------------------------------------
