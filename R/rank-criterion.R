@@ -50,9 +50,7 @@ centre_for <- function(x, kernel, criterion) {
   free <- kernel$type %in% c("rbf", "laplace") ||
     (kernel$type == "linear" && criterion %in% c("separability", "hsic"))
   if (!free) return(x)
-  means <- colMeans(x)
-  if (max(abs(means)) <= 1e-8) return(x)
-  .Call(ffi_scale_columns, x, means, rep(1, ncol(x)))
+  .Call(ffi_scale_columns, x, colMeans(x), rep(1, ncol(x)))
 }
 
 # H L H for L constant on pairs of classes.
@@ -100,13 +98,32 @@ share_duplicates <- function(w, x) {
   sqrt(stats::ave(w^2, same))
 }
 
-# Group numbers of equal columns, or NULL when there are none.
+# Group numbers of equal columns, or NULL when there are none. Equal columns have equal keys; those
+# of equal keys are compared with the first of them, so that no key is trusted.
 duplicate_groups <- function(x) {
-  probe <- t(x[evenly_spaced(nrow(x), 16), , drop = FALSE]) # few rows tell most columns apart
-  maybe <- duplicated(probe)
-  if (!any(maybe)) return(NULL)
+  key <- column_keys(x)
+  again <- unique(key[duplicated(key)])
+  if (!length(again)) return(NULL)
   groups <- seq_len(ncol(x))
-  key <- vapply(which(maybe), function(d) which(colSums(x != x[, d]) == 0)[1L], 0L)
-  groups[maybe] <- key
+  alike <- which(key %in% again)
+  for (columns in split(alike, match(key[alike], again))) {
+    while (length(columns) > 1L) {
+      .Call(ffi_check)
+      rest <- x[, columns[-1L], drop = FALSE]
+      same <- c(TRUE, colSums(rest != x[, columns[1L]]) == 0)
+      groups[columns[same]] <- columns[1L]
+      columns <- columns[!same]
+    }
+  }
   if (anyDuplicated(groups)) groups
+}
+
+# A sum of every column with its own irrational share of every row, always taken in one order.
+column_keys <- function(x) {
+  share <- sqrt(seq_len(nrow(x)) + 1) %% 1 + 1
+  parts <- pieces(ncol(x), 4 * nrow(x))
+  unlist(lapply(parts, function(columns) {
+    .Call(ffi_check)
+    colSums(x[, columns, drop = FALSE] * share)
+  }), use.names = FALSE)
 }

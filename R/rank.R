@@ -96,7 +96,11 @@
 #'   * `value`: the criterion reached (for `"r2w2"` the bound, NA for `"fisher"` and `"rfe"`).
 #'   * `path`: data frame `iteration`, `value`, `step` (length of the move of w; for `"rfe"`,
 #'     `"bahsic"` and `"forward"` the column taken).
-#'   * `converged`: whether the stopping rule held before `max_iter`.
+#'   * `converged`: whether the stopping rule held before `max_iter`. For `"lbfgs"` that the value
+#'     changed by less than `tol` (relative) three times in a row and that the projected gradient
+#'     promises no scale factor a change of the value beyond 100 `tol`: another order of the rows
+#'     then leads to the same value within some `tol`. For `"ascent"` and Laplace kernels, whose
+#'     kinks have no gradient, the value alone is judged, and may still rise slowly.
 #'   * `frequency`: share of resamples that had the column among the best `n`; NULL without.
 #'   * `method`, `n` (as given), `nobs`, `classes`, `scaling`, `input`.
 #' @references Ramona, Richard and David (2012), Multiclass feature selection with kernel
@@ -308,11 +312,21 @@ selection_frequency <- function(x, y, control, rows, n) {
   if (!length(rows)) return(NULL)
   verbose <- control$verbose
   control$verbose <- FALSE
-  best <- parallel_lapply(rows, function(i) {
-    part <- x[i, , drop = FALSE]
-    varies <- .Call(ffi_column_sd, part, colMeans(part)) > 0
-    fit <- rank_varying(part, droplevels(y[i]), control, varies)
-    utils::head(fit$ranking, n)
-  }, verbose)
+  best <- parallel_lapply(rows, function(i) best_of_rows(x, y, control, i, n), verbose)
+  inform_empty(sum(!lengths(best)), length(rows))
   tabulate(unlist(best), ncol(x)) / length(rows)
+}
+
+# The best columns of some rows; none where no column varies among them.
+best_of_rows <- function(x, y, control, rows, n) {
+  part <- x[rows, , drop = FALSE]
+  varies <- .Call(ffi_column_sd, part, colMeans(part)) > 0
+  if (!any(varies)) return(integer())
+  utils::head(rank_varying(part, droplevels(y[rows]), control, varies)$ranking, n)
+}
+
+inform_empty <- function(empty, count) {
+  if (!empty) return(invisible())
+  inform("In ", empty, " of ", count, " subsamples all columns are constant: ",
+         "no column counts as among the best there.")
 }

@@ -3,13 +3,14 @@
  * ke_lbfgs: limited-memory BFGS in v = w^2 >= 0. Coordinates at zero whose gradient points
  * outwards are held; the two-loop recursion runs on the others; steps are projected on the
  * bound and shortened until the value rises enough (Armijo). In v zero is not absorbing: the
- * gradient by v brings a column back, the one by w could not. But a function of distances, not
- * their squares, has a kink at zero wherever rows are equal in the other columns, to which the
- * gradient is blind, and bends without bound beside it: where that stops the search, it goes on
- * with the least coordinates held.
- * ke_ascend: plain gradient ascent in w with backtracking; a step is cut so that every w stays
- * within [w/10, 10 w], which keeps the order of the weights that the gradient gives.
- * Both see a value and a gradient, never a kernel. Memory O(d KE_MEMORY).
+ * gradient by v brings a column back, the one by w could not. Scale factors end up to a million
+ * times apart, so the recursion starts from a metric that grows with v. The search stops where
+ * neither the value changes nor the projected gradient promises a change. But a function of
+ * distances, not their squares, has a kink at zero wherever rows are equal in the other columns, to
+ * which the gradient is blind, and bends without bound beside it: where that stops the search, it
+ * goes on with the least coordinates held. ke_ascend: plain gradient ascent in w with backtracking;
+ * a step is cut so that every w stays within [w/10, 10 w], which keeps the order of the weights
+ * that the gradient gives. Both see a value and a gradient, never a kernel. Memory O(d KE_MEMORY).
  * Ramona, Richard and David, Algorithm 1; Nocedal and Wright (2006), sections 7.2, 16.7.
  */
 
@@ -21,6 +22,11 @@
 #define SUFFICIENT 1e-4 /* share of the promised rise that a step must bring */
 #define PATIENCE 3      /* small changes in a row before a search stops */
 #define REACH 0.1       /* of the first step, relative to the largest v */
+#define FLOOR 3e-3      /* share of the largest v that counts as the size of a smaller one */
+#define PROMISE 100     /* times tol: relative change that the projected gradient may promise */
+#define CURVED 1e-10    /* cosine of move and turn below which a pair is rounding, not curvature */
+#define RISING 1e-15    /* relative rise that rounding of the value would hide */
+#define KINKS 1e-4      /* share of the largest v up to which a kinked search holds coordinates */
 #define SHORTEST 1e-14  /* step, relative to the first one tried, where backtracking gives up */
 
 static double dot(const double *a, const double *b, size_t n)
@@ -75,11 +81,11 @@ typedef struct {
   size_t d, stored, next;
   double reach; /* of a step without memory, relative to the largest v */
   double hold;  /* coordinates up to this stay where they are; 0: none does */
-  double *v, *trial, *trial_w, *trial_gradient, *direction; /* d */
+  double *v, *trial, *trial_w, *trial_gradient, *direction, *metric; /* d */
   double *move, *turn; /* d x KE_MEMORY: changes of v and of -gradient */
 } memory;
 
-size_t ke_search_work(size_t d) { return d * (5 + 2 * KE_MEMORY); }
+size_t ke_search_work(size_t d) { return d * (6 + 2 * KE_MEMORY); }
 
 static memory memory_at(double *work, size_t d)
 {
@@ -94,7 +100,8 @@ static memory memory_at(double *work, size_t d)
                     work + 3 * d,
                     work + 4 * d,
                     work + 5 * d,
-                    work + (5 + KE_MEMORY) * d};
+                    work + 6 * d,
+                    work + (6 + KE_MEMORY) * d};
   return m;
 }
 
@@ -107,9 +114,46 @@ static double free_dot(const double *a, const double *b, const double *free, siz
   return sum;
 }
 
+/* |a|^2 in the metric, over the same. */
+static double metric_square(const memory *m, const double *a, const double *free)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < m->d; i++)
+    sum += free[i] != 0.0 ? m->metric[i] * a[i] * a[i] : 0.0;
+  return sum;
+}
+
 static size_t pair_at(const memory *m, size_t age)
 {
   return (m->next + KE_MEMORY - 1 - age) % KE_MEMORY;
+}
+
+/* Size of a coordinate: what its move is measured by. */
+static double size_of(double v, double top) { return v + FLOOR * top; }
+
+/* Between the metric of log v (power 2) and that of w (power 1): both ends take more steps, the
+ * first where all are alike, the second where they are far apart. */
+static void set_metric(memory *m)
+{
+  const double top = largest(m->v, m->d);
+  for (size_t i = 0; i < m->d; i++) {
+    const double size = size_of(m->v[i], top);
+    m->metric[i] = size * sqrt(size);
+  }
+}
+
+/* Largest change of the value, to first order, that one coordinate promises if it moves by its
+ * own size, inside the bound. */
+static double promise(const memory *m, const double *gradient)
+{
+  const double top = largest(m->v, m->d);
+  double most = 0.0;
+  for (size_t i = 0; i < m->d; i++) {
+    const double change =
+        gradient[i] > 0.0 ? gradient[i] * size_of(m->v[i], top) : -gradient[i] * m->v[i];
+    most = change > most ? change : most;
+  }
+  return most;
 }
 
 /* direction (holding the gradient, 0 where held) becomes the quasi-Newton direction; pairs
@@ -120,14 +164,14 @@ static int two_loop(memory *m, const double *free)
   double *q = m->direction;
   for (size_t age = 0; age < m->stored; age++) {
     const double *s = m->move + pair_at(m, age) * m->d, *y = m->turn + pair_at(m, age) * m->d;
-    const double yy = free_dot(y, y, free, m->d);
+    const double lengths = free_dot(s, s, free, m->d) * free_dot(y, y, free, m->d);
     curve[age] = free_dot(s, y, free, m->d);
-    if (!(curve[age] > 1e-10 * yy)) {
+    if (!(curve[age] > CURVED * sqrt(lengths))) {
       curve[age] = 0.0;
       continue;
     }
     if (scale == 0.0)
-      scale = curve[age] / yy;
+      scale = curve[age] / metric_square(m, y, free);
     share[age] = free_dot(s, q, free, m->d) / curve[age];
     for (size_t i = 0; i < m->d; i++)
       q[i] -= free[i] != 0.0 ? share[age] * y[i] : 0.0;
@@ -135,7 +179,7 @@ static int two_loop(memory *m, const double *free)
   if (scale == 0.0)
     return 0;
   for (size_t i = 0; i < m->d; i++)
-    q[i] *= scale;
+    q[i] *= scale * m->metric[i];
   for (size_t age = m->stored; age-- > 0;) {
     if (curve[age] == 0.0)
       continue;
@@ -161,15 +205,17 @@ static void free_gradient(memory *m, const double *gradient)
 static int set_direction(memory *m, const double *gradient)
 {
   free_gradient(m, gradient);
-  const double steepest = largest(m->direction, m->d);
-  if (!(steepest > 0.0))
+  if (!(largest(m->direction, m->d) > 0.0))
     return 0;
+  set_metric(m);
   if (m->stored) {
     if (two_loop(m, m->trial) && dot(m->direction, gradient, m->d) > 0.0)
       return 1;
     free_gradient(m, gradient);
   }
-  const double scale = m->reach * largest(m->v, m->d) / steepest;
+  for (size_t i = 0; i < m->d; i++)
+    m->direction[i] *= m->metric[i];
+  const double scale = m->reach * largest(m->v, m->d) / largest(m->direction, m->d);
   for (size_t i = 0; i < m->d; i++)
     m->direction[i] *= scale;
   return 2;
@@ -189,7 +235,7 @@ static double line_search(const ke_objective *f, const ke_search *s, memory *m, 
     if (f->evaluate(f->data, m->trial_w, value, m->trial_gradient) == KE_OK &&
         *value >= s->value + SUFFICIENT * promised && *value > s->value)
       return t;
-    if (promised <= 1e-15 * fabs(s->value))
+    if (promised <= RISING * fabs(s->value))
       break;
   }
   return 0.0;
@@ -216,11 +262,17 @@ static int start_again(const ke_search *s, memory *m, double *last)
 {
   if (!s->kinked || !(s->value - *last > PATIENCE * s->tol * fabs(s->value)))
     return 0;
-  m->hold = 1e-4 * largest(m->v, m->d);
+  m->hold = KINKS * largest(m->v, m->d);
   m->stored = 0;
   m->reach = REACH;
   *last = s->value;
   return 1;
+}
+
+/* Whether the gradient agrees that this is the top; a kinked function has none that could. */
+static int settled(const ke_search *s, const memory *m)
+{
+  return s->kinked || promise(m, s->gradient) <= PROMISE * s->tol * fabs(s->value);
 }
 
 ke_status ke_lbfgs(const ke_objective *f, ke_search *s, double *w, double *work)
@@ -248,7 +300,7 @@ ke_status ke_lbfgs(const ke_objective *f, ke_search *s, double *w, double *work)
       m.reach = share == 1.0 && m.reach < 0.5 ? 2.0 * m.reach : share * m.reach;
     small = small_change(s->value, value, s->tol) ? small + 1 : 0;
     accept(s, &m, w, value);
-    if (small < PATIENCE)
+    if (small < PATIENCE || !settled(s, &m))
       continue;
     if (!start_again(s, &m, &last))
       return KE_OK;

@@ -23,7 +23,7 @@ typedef struct {
   size_t iterations;
 } ke_search;
 
-#define KE_MEMORY 10
+#define KE_MEMORY 20
 
 /* Doubles that `work` must hold for either. */
 size_t ke_search_work(size_t d);

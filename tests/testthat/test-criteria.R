@@ -96,6 +96,13 @@ test_that("classes of identical rows have no scatter, whatever the rounding", {
   y <- rep(c("a", "b"), each = 3)
   expect_error(kernel_separability(K, y), "eps", class = "kernelect_error_data")
   expect_gt(kernel_separability(K, y, eps = 1), 0)
+  # a share of 1e-13 of the trace is scatter, one of 1e-15 is rounding
+  two <- c("a", "b", "c", "c")
+  K <- diag(c(2, 1, 1, 1))
+  K[3, 4] <- K[4, 3] <- 1 - 5e-13
+  expect_equal(kernel_separability(K, two), (2 + 1 + 2 - 5e-13 - sum(K) / 4) / 5e-13, tolerance = 1e-3)
+  K[3, 4] <- K[4, 3] <- 1 - 2e-14
+  expect_error(kernel_separability(K, two), "within-class scatter is zero", class = "kernelect_error_data")
 })
 
 test_that("a missing label of a Gram matrix gets a remedy that there is", {

@@ -806,11 +806,57 @@ test_that("columns are duplicates when all their rows agree, not some", {
   x <- random_matrix(100, 3)
   expect_null(duplicate_groups(x))
   expect_identical(duplicate_groups(x[, c(1, 2, 1, 3, 2, 1)]), c(1L, 2L, 1L, 4L, 2L, 1L))
-  rows <- evenly_spaced(100, 16)
-  almost <- cbind(x, replace(x[, 2], setdiff(1:100, rows)[1], 9)) # differs where no probe looks
+  almost <- cbind(x, replace(x[, 2], 50, 9))
   expect_null(duplicate_groups(almost))
   expect_identical(duplicate_groups(cbind(almost, x[, 3])), c(1L, 2L, 3L, 4L, 3L))
   expect_equal(share_duplicates(c(3, 1, 4), x[, c(1, 2, 1)]), c(sqrt(12.5), 1, sqrt(12.5)))
+  # columns of one key that differ: keys that overflow, and those that a small difference leaves alike
+  same_key <- cbind(c(1e308, 1e308), c(1.5e308, 1e308), c(1e308, 1e308), c(1.5e308, 1e308))
+  expect_identical(duplicate_groups(same_key), c(1L, 2L, 1L, 2L))
+  expect_identical(duplicate_groups(cbind(c(1, 1e-30), c(1, 0), c(1, 1e-30), c(1, -0))), c(1L, 2L, 1L, 2L))
+})
+
+test_that("equal columns of sparse 0/1 tables are found as by comparing all", {
+  set.seed(1)
+  x <- matrix(as.double(runif(60 * 3000) < 0.02), 60)
+  groups <- duplicate_groups(x)
+  text <- apply(x, 2, paste, collapse = "")
+  expect_identical(groups, match(text, text))
+  expect_gt(anyDuplicated(groups), 0)
+})
+
+test_that("a subsample of constant columns only chooses none, by every method, and it is said", {
+  y <- factor(rep(1:2, each = 8))
+  x <- cbind(a = replace(numeric(16), c(1, 9), c(1, 2)), b = replace(numeric(16), c(1, 9), c(3, 1)))
+  for (method in rank_methods) {
+    set.seed(3)
+    rows <- draw_subsamples(y, 10)
+    empty <- sum(vapply(rows, function(i) all(apply(x[i, ], 2, sd) == 0), NA))
+    expect_gt(empty, 0)
+    set.seed(3)
+    expect_message(fit <- suppressWarnings(kernel_rank(x, y, method = method, resample = 10, n = 1)),
+                   paste("In", empty, "of 10 subsamples all columns are constant"), class = "kernelect_message")
+    expect_equal(sum(fit$frequency), (10 - empty) / 10, label = method)
+  }
+})
+
+test_that("a converged search ends at one value whatever the order of the rows", {
+  skip_if_not_installed("kernlab")
+  spam <- new.env()
+  utils::data("spam", package = "kernlab", envir = spam)
+  set.seed(1)
+  part <- spam$spam[sample(nrow(spam$spam), 300), ]
+  fits <- lapply(1:3, function(seed) {
+    set.seed(seed)
+    kernel_rank(type ~ ., part[sample(nrow(part)), ], max_iter = 500)
+  })
+  exact <- kernel_rank(type ~ ., part, max_iter = 2000, tol = 1e-10)
+  expect_true(exact$converged)
+  for (fit in fits) {
+    expect_true(fit$converged)
+    expect_equal(fit$value, exact$value, tolerance = 1e-5)
+    expect_setequal(fit$ranking[1:5], exact$ranking[1:5])
+  }
 })
 
 test_that("Fisher scores do not depend on which class comes first", {
