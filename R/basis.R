@@ -61,8 +61,9 @@
 #'
 #' `head(basis, n)` is the basis of the first `n` rows picked, again of class `"kernel_basis"`.
 #'
-#' A model that was changed after it was fitted is refused by every method: its attribute `seal`
-#' shows it.
+#' The parts of a model may be read, edited, dropped where nothing needs them, and added to; what
+#' no longer fits together is an error of class `kernelect_error_model`. Its field `version` says
+#' which version of the package wrote it.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
 #'   Neurocomputing 55.
 #'
@@ -279,32 +280,38 @@ new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vec
                       scaling = NULL, input = NULL, row_names = NULL, center_names = NULL) {
   path <- data.frame(seq_along(fit$index), fit$index, fit$path)
   names(path) <- c("size", "index", "pivot", "fitness", "trace", "cost")
-  seal(structure(class = "kernel_basis", list(
+  new_model("kernel_basis", list(
     index = fit$index, vectors = vectors, kernel = kernel, path = path, stop = fit$stop,
     center_index = if (length(fit$center)) fit$center, method = control$method, n = n,
     scaling = scaling, cholesky = fit$cholesky, center_vectors = center_vectors, shift = fit$shift,
     input = input, updates = fit$updates, row_names = row_names, center_names = center_names
-  )))
+  ))
 }
 
 validate_basis <- function(basis, arg = "object") {
-  check_seal(basis, arg)
+  must_hold(arg, basis = is.list(basis))
   L <- length(basis$index)
-  must_hold(arg = arg, L > 0L && is_number(basis$n) && is_index(basis$index, basis$n) &&
-    is_matrix_of(basis$cholesky, L, L) && all(diag(basis$cholesky) > 0) &&
-    is.data.frame(basis$path) && nrow(basis$path) == L &&
-    isTRUE(basis$method %in% basis_methods) &&
-    (if (is.null(basis$shift)) {
-      is.null(basis$center_index)
-    } else {
-      is_index(basis$center_index, basis$n) && is_numbers(basis$shift, L + 1L)
-    }) &&
-    valid_names(basis$row_names, L) &&
-    valid_names(basis$center_names, length(basis$center_index)))
+  centers <- length(basis$center_index)
+  must_hold(arg,
+    n = is_number(basis$n),
+    index = L > 0L && is_index(basis$index, basis$n),
+    cholesky = is_matrix_of(basis$cholesky, L, L) && all(diag(basis$cholesky) > 0),
+    path = is.data.frame(basis$path) && nrow(basis$path) == L &&
+      all(vapply(basis$path, is.numeric, NA)),
+    method = basis$method %in% basis_methods,
+    center_index = if (is.null(basis$shift)) !centers else is_index(basis$center_index, basis$n),
+    shift = is_null_or(basis$shift, function(v) is_numbers(v, L + 1L)),
+    row_names = valid_names(basis$row_names, L),
+    center_names = valid_names(basis$center_names, centers),
+    vectors = !is.null(basis$kernel) || is.null(basis$vectors)
+  )
   if (is.null(basis$kernel)) return(basis)
-  must_hold(arg = arg, valid_rows(basis, L) && valid_width(basis$kernel, basis$input$width) &&
-    (is.null(basis$shift) ||
-      is_matrix_of(basis$center_vectors, length(basis$center_index), basis$input$width)))
+  must_hold(arg,
+    vectors = valid_rows(basis, L),
+    kernel = valid_width(basis$kernel, basis$input$width),
+    center_vectors = is.null(basis$shift) ||
+      is_matrix_of(basis$center_vectors, centers, basis$input$width)
+  )
   check_kernel(basis$kernel)
   basis
 }
@@ -467,11 +474,11 @@ head.kernel_basis <- function(x, n = 6L, ...) {
   if (!is.null(x$row_names)) x$row_names <- x$row_names[keep]
   if (!is.null(x$shift)) x$shift <- x$shift[c(keep, L + 1L)]
   x$stop <- "size"
-  seal(x)
+  x
 }
 
 #' @export
-print.kernel_basis <- function(x, ...) {
+print.kernel_basis <- function(x, ...) guard_model("x", {
   validate_basis(x, "x")
   last <- x$path[nrow(x$path), ]
   cat("<kernel_basis> ", length(x$index), " of ", x$n, " rows by \"", x$method,
@@ -486,10 +493,10 @@ print.kernel_basis <- function(x, ...) {
   cat(sprintf("fitness: %.4f   residual trace: %.3g of the whole   E(M): %.3g\n",
               last$fitness, last$trace, last$cost))
   invisible(x)
-}
+})
 
 #' @export
-summary.kernel_basis <- function(object, ...) {
+summary.kernel_basis <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_basis(object)
   L <- nrow(object$path)
@@ -501,22 +508,16 @@ summary.kernel_basis <- function(object, ...) {
     ),
     class = "summary.kernel_basis"
   )
-}
+})
 
 #' @export
-print.summary.kernel_basis <- function(x, ...) {
+print.summary.kernel_basis <- function(x, ...) guard_model("x", {
   print(x$basis)
   cat("pivots span a factor of ", format(x$condition, digits = 3), "; ",
       x$basis$updates, " block update", if (x$basis$updates != 1L) "s", "\n", sep = "")
   print(x$path, row.names = FALSE, digits = 4)
   invisible(x)
-}
-
-#' @export
-nobs.kernel_basis <- function(object, ...) {
-  check_dots(...)
-  check_seal(object)$n
-}
+})
 
 #' Plot the path of a kernel basis
 #'
@@ -530,7 +531,7 @@ nobs.kernel_basis <- function(object, ...) {
 #' plot(kernel_basis(iris[, 1:4], size = 30, tol = 0))
 #' @family bases
 #' @export
-plot.kernel_basis <- function(x, log = "", ...) {
+plot.kernel_basis <- function(x, log = "", ...) guard_model("x", {
   validate_basis(x, "x")
   log <- check_choice(log, "log", c("", "y"))
   path <- x$path
@@ -540,7 +541,7 @@ plot.kernel_basis <- function(x, log = "", ...) {
   at <- unique(pmax(round(pretty(c(1, L))), 1))
   graphics::axis(1, at[at <= L])
   invisible(path)
-}
+})
 
 plot_fitness <- function(path, n, ...) {
   L <- nrow(path)

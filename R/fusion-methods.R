@@ -3,19 +3,21 @@
 # ---- prediction -------------------------------------------------------------------------------
 
 validate_fusion <- function(object, arg = "object") {
-  check_seal(object, arg)
+  must_hold(arg, levels = is_null_or(object$levels, is_levels))
   levels <- object$levels
   decisions <- if (length(levels) > 2L) length(levels) else 1L
-  must_hold(arg = arg, is_numbers(object$weights, length(object$weights)) &&
-    all(object$weights >= 0) &&
-    is.character(names(object$weights)) && is_null_or(levels, is_levels) &&
-    is_numbers(object$intercept, decisions) && is_number(object$n) &&
-    is_index(object$support, object$n) &&
-    (if (is.null(object$kernels)) {
-      valid_columns(object, decisions)
-    } else {
-      valid_expansion(object, decisions)
-    }))
+  must_hold(arg,
+    weights = is_numbers(object$weights, length(object$weights)) && all(object$weights >= 0) &&
+      is.character(names(object$weights)),
+    intercept = is_numbers(object$intercept, decisions),
+    n = is_number(object$n),
+    support = is_index(object$support, object$n)
+  )
+  if (is.null(object$kernels)) {
+    must_hold(arg, coefficients = valid_columns(object, decisions))
+  } else {
+    must_hold(arg, expansion = valid_expansion(object, decisions))
+  }
   object
 }
 
@@ -214,32 +216,6 @@ coef.kernel_fusion <- function(object, original = FALSE, ...) {
   if (ncol(out) == 1L) drop(out) else out
 }
 
-#' @importFrom stats fitted
-#' @export
-fitted.kernel_fusion <- function(object, ...) {
-  check_dots(...)
-  if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted values")
-  object$fitted.values
-}
-
-#' @importFrom stats residuals
-#' @export
-residuals.kernel_fusion <- function(object, ...) {
-  check_dots(...)
-  if (check_seal(object)$type != "regression") {
-    abort("argument", "Only a regression has residuals; this is a model of classes.")
-  }
-  if (is.null(object$residuals)) fail_not_kept("residuals")
-  object$residuals
-}
-
-#' @importFrom stats nobs
-#' @export
-nobs.kernel_fusion <- function(object, ...) {
-  check_dots(...)
-  check_seal(object)$n
-}
-
 # Kernels by the share of the fused diagonal they make up.
 fusion_table <- function(object) {
   size <- object$weights * object$mean_diagonal
@@ -260,8 +236,8 @@ fusion_kind <- function(x) {
 format_small <- function(v) if (v < 1e-10) "below 1e-10" else format(v, digits = 3)
 
 #' @export
-print.kernel_fusion <- function(x, ...) {
-  check_seal(x, "x")
+print.kernel_fusion <- function(x, ...) guard_model("x", {
+  validate_fusion(x, "x")
   C <- length(x$levels)
   cat("<kernel_fusion> ", x$type, if (C > 2L) paste0(", ", C, " classes"), " on ", x$n, " rows: ",
       sum(x$active), " of ", length(x$active), " kernels active\n", sep = "")
@@ -271,7 +247,7 @@ print.kernel_fusion <- function(x, ...) {
   cat("share:   ", paste0(table$kernel, sprintf(" %.3g%%", 100 * table$share), collapse = ", "),
       if (sum(x$active) > 6L) ", ...", "\n", sep = "")
   invisible(x)
-}
+})
 
 adaptive_words <- function(x) {
   if (!x$adaptive) return("preset")
@@ -290,19 +266,19 @@ training_words <- function(x) {
 }
 
 #' @export
-summary.kernel_fusion <- function(object, ...) {
+summary.kernel_fusion <- function(object, ...) guard_model("object", {
   check_dots(...)
-  check_seal(object)
+  validate_fusion(object)
   table <- fusion_table(object)
   structure(
     list(model = object, kernels = table[table$weight > 0, ],
          inactive = names(object$active)[!object$active]),
     class = "summary.kernel_fusion"
   )
-}
+})
 
 #' @export
-print.summary.kernel_fusion <- function(x, ...) {
+print.summary.kernel_fusion <- function(x, ...) guard_model("x", {
   print(x$model)
   if (!is.null(x$model$gap)) {
     cat("largest relative duality gap: ", format_small(x$model$gap), "\n", sep = "")
@@ -316,7 +292,7 @@ print.summary.kernel_fusion <- function(x, ...) {
         sep = "")
   }
   invisible(x)
-}
+})
 
 #' Plot the weights of fused kernels
 #'
@@ -337,13 +313,13 @@ print.summary.kernel_fusion <- function(x, ...) {
 #' plot(fit, type = "weights")
 #' @family fusion
 #' @export
-plot.kernel_fusion <- function(x, type = c("path", "weights"), n = 10, ...) {
-  check_seal(x, "x")
+plot.kernel_fusion <- function(x, type = c("path", "weights"), n = 10, ...) guard_model("x", {
+  validate_fusion(x, "x")
   if (missing(type) && nrow(x$path) == 1L) type <- "weights" # preset: there is no path
   type <- check_choice(type, "type", c("path", "weights"))
   n <- check_whole(n, "n", min = 1)
   if (type == "path") plot_weight_path(x, n, ...) else plot_final_weights(x, n, ...)
-}
+})
 
 # Below the floor a weight counts as gone and its line ends.
 plot_weight_path <- function(x, n, ...) {

@@ -65,8 +65,8 @@
 #' * `type`, `levels`, `kernels` (with numbers worked out), `vectors` (support rows, scaled),
 #'   `expansion` (their coefficients a), `support_names` (their names, for Gram matrices with
 #'   names), `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
-#'   `scaling`, `input`: what `predict()` and the other methods need; `seal`: by which a model that
-#'   was changed is known.
+#'   `scaling`, `input`: what `predict()` and the other methods need;
+#'   `version`: of the package that fitted it.
 #' @references Mottl, Krasotkina, Seredin and Muchnik (2005), Kernel fusion and feature selection
 #'   in machine learning, Computing Center of the Russian Academy of Sciences and DIMACS, Rutgers
 #'   University.
@@ -381,7 +381,7 @@ new_fusion <- function(fit, set, response, control, data) {
     input = data$input
   )
   names(model$path)[-1L] <- set$names
-  seal(structure(model, class = "kernel_fusion"))
+  new_model("kernel_fusion", model)
 }
 
 # A column per decision: a vector where there is one only.

@@ -50,7 +50,7 @@
 #' `missing_values`, `not_finite`, `formula`, `classes`, `levels`, `response`, `kernel`,
 #' `indefinite` (no positive semi-definite matrix), `infeasible` (classes that no hard margin
 #' separates), `singular`, `vanished` (no kernel explains the response), `memory`, `model` (a
-#' changed model, or one without what is asked for).
+#' damaged model, or one without what is asked for).
 #'
 #' Warnings `kernelect_warning_` + `convergence`, `indefinite`, `conditioning` (rows of a basis so
 #' nearly dependent that predictions are not those of the fit), `kernel` (a kernel that a given

@@ -139,7 +139,7 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   rownames(scores) <- parts$rows
   warn_if_dependent(parts$basis, parts$x, scores, axes$scaling,
                     -drop(scatter$center %*% axes$scaling))
-  model <- structure(class = "kernel_lda", list(
+  model <- new_model("kernel_lda", list(
     values = axes$values, scaling = axes$scaling,
     means = scatter$means + rep(scatter$center, each = nrow(scatter$means)),
     prior = prior, counts = scatter$counts, center = scatter$center, within = within,
@@ -153,7 +153,7 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
     model$fitted.values <- guess
     model$observed <- parts$y
   }
-  seal(model)
+  model
 }
 
 # Posterior probabilities of Gaussian classes with one covariance. A within-class variance below
@@ -183,19 +183,22 @@ gaussian_posterior <- function(scores, means, within, prior) {
 # ---- prediction ------------------------------------------------------------------------------
 
 validate_lda <- function(object, arg = "object") {
-  check_seal(object, arg)
   validate_basis(object$basis, arg)
   L <- length(object$basis$index)
   p <- length(object$values)
   k <- length(object$levels)
-  must_hold(arg = arg, is_levels(object$levels) && p >= 1L && p < k &&
-    is_numbers(object$values, p) && is_matrix_of(object$scaling, L, p) &&
-    is_matrix_of(object$means, k, L) && is_numbers(object$center, L) &&
-    is_matrix_of(object$within, p, p) && is_numbers(object$prior, k) && all(object$prior >= 0) &&
-    is_number(object$n) &&
-    (is.null(object$observed) ||
-      (is.factor(object$observed) && length(object$observed) == object$n)) &&
-    (is.null(object$scores) || is_matrix_of(object$scores, object$n, p)))
+  must_hold(arg,
+    levels = is_levels(object$levels),
+    values = p >= 1L && p < k && is_numbers(object$values, p),
+    scaling = is_matrix_of(object$scaling, L, p),
+    means = is_matrix_of(object$means, k, L),
+    center = is_numbers(object$center, L),
+    within = is_matrix_of(object$within, p, p),
+    prior = is_numbers(object$prior, k) && all(object$prior >= 0),
+    n = is_number(object$n),
+    observed = is_null_or(object$observed, function(v) is.factor(v) && length(v) == object$n),
+    scores = is_null_or(object$scores, function(v) is_matrix_of(v, object$n, p))
+  )
   object
 }
 
@@ -237,7 +240,7 @@ predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "
 # ---- methods ---------------------------------------------------------------------------------
 
 #' @export
-print.kernel_lda <- function(x, ...) {
+print.kernel_lda <- function(x, ...) guard_model("x", {
   validate_lda(x, "x")
   cat("<kernel_lda> ", length(x$levels), " classes, ", x$n, " rows on ", basis_words(x$basis),
       "\n", sep = "")
@@ -247,10 +250,10 @@ print.kernel_lda <- function(x, ...) {
       if (length(x$values) > 6L) " ...", "  (between / total)\n", sep = "")
   cat("error rate: ", format(x$error, digits = 4), " on the training rows\n", sep = "")
   invisible(x)
-}
+})
 
 #' @export
-summary.kernel_lda <- function(object, ...) {
+summary.kernel_lda <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_lda(object)
   classes <- data.frame(
@@ -260,33 +263,20 @@ summary.kernel_lda <- function(object, ...) {
     list(model = object, classes = classes, confusion = object$confusion),
     class = "summary.kernel_lda"
   )
-}
+})
 
 #' @export
-print.summary.kernel_lda <- function(x, ...) {
+print.summary.kernel_lda <- function(x, ...) guard_model("x", {
   print(x$model)
   print(utils::head(x$classes, 12L), digits = 4)
   if (nrow(x$confusion) <= 12L) print(x$confusion)
   invisible(x)
-}
+})
 
 #' @export
 coef.kernel_lda <- function(object, ...) {
   check_dots(...)
-  check_seal(object)$scaling
-}
-
-#' @export
-fitted.kernel_lda <- function(object, ...) {
-  check_dots(...)
-  if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted classes")
-  object$fitted.values
-}
-
-#' @export
-nobs.kernel_lda <- function(object, ...) {
-  check_dots(...)
-  check_seal(object)$n
+  object$scaling
 }
 
 #' Plot the axes of a kernel discriminant analysis
@@ -303,7 +293,7 @@ nobs.kernel_lda <- function(object, ...) {
 #' plot(kernel_lda(factor(am) ~ mpg + wt, mtcars, size = 5))
 #' @family models
 #' @export
-plot.kernel_lda <- function(x, axes = 1:2, ...) {
+plot.kernel_lda <- function(x, axes = 1:2, ...) guard_model("x", {
   validate_lda(x, "x")
   if (is.null(x$scores) || is.null(x$observed)) fail_not_kept("scores")
   if (length(x$values) == 1L) return(plot_one_axis(x, ...))
@@ -315,7 +305,7 @@ plot.kernel_lda <- function(x, axes = 1:2, ...) {
     main = title
   )
   plot_groups(x$scores[, axes, drop = FALSE], x$observed, labels, ...)
-}
+})
 
 plot_one_axis <- function(x, ...) {
   scores <- split(x$scores[, 1L], x$observed)

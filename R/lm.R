@@ -129,7 +129,7 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
   classes <- response$classes
   guess <- if (!is.null(classes)) classes_of(fitted, levels(classes))
   shape <- function(m) if (response$vector) drop_column(m) else m
-  seal(structure(class = "kernel_lm", list(
+  new_model("kernel_lm", list(
     coefficients = shape(coefficients),
     fitted.values = if (keep) shape(fitted),
     residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
@@ -137,7 +137,7 @@ new_lm <- function(fit, size, parts, response, ridge, keep) {
     levels = levels(classes), ridge = ridge, n = nrow(fitted),
     error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
     confusion = if (!is.null(classes)) table(class = classes, fitted = guess)
-  )))
+  ))
 }
 
 # Q c + mean with the first `size` columns of Q; zeros in c spare a copy of them.
@@ -158,13 +158,15 @@ drop_column <- function(m) {
 # ---- prediction ------------------------------------------------------------------------------
 
 validate_lm <- function(object, arg = "object") {
-  check_seal(object, arg)
   validate_basis(object$basis, arg)
   decisions <- NCOL(object$coefficients)
-  must_hold(arg = arg,
-    is_matrix_of(as.matrix(object$coefficients), length(object$basis$index) + 1L, decisions) &&
-    is_number(object$n) &&
-    (is.null(object$levels) || (is_levels(object$levels) && length(object$levels) == decisions)))
+  must_hold(arg,
+    coefficients =
+      is_matrix_of(as.matrix(object$coefficients), length(object$basis$index) + 1L, decisions),
+    n = is_number(object$n),
+    levels = is.null(object$levels) ||
+      (is_levels(object$levels) && length(object$levels) == decisions)
+  )
   object
 }
 
@@ -214,7 +216,7 @@ predicted_classes <- function(values, levels, decide = classes_of) {
 # ---- methods ---------------------------------------------------------------------------------
 
 #' @export
-print.kernel_lm <- function(x, ...) {
+print.kernel_lm <- function(x, ...) guard_model("x", {
   validate_lm(x, "x")
   what <- if (is.null(x$levels)) {
     "regression"
@@ -230,10 +232,10 @@ print.kernel_lm <- function(x, ...) {
       if (is.na(left_out)) "unknown (leverage 1)" else format(left_out, digits = 4),
       " leave-one-out\n", sep = "")
   invisible(x)
-}
+})
 
 #' @export
-summary.kernel_lm <- function(object, ...) {
+summary.kernel_lm <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_lm(object)
   L <- nrow(object$loo)
@@ -243,41 +245,21 @@ summary.kernel_lm <- function(object, ...) {
     list(model = object, loo = object$loo[at, ], confusion = object$confusion),
     class = "summary.kernel_lm"
   )
-}
+})
 
 #' @export
-print.summary.kernel_lm <- function(x, ...) {
+print.summary.kernel_lm <- function(x, ...) guard_model("x", {
   print(x$model)
   cat("leave-one-out error by size (chosen: ", length(x$model$basis$index), "):\n", sep = "")
   print(x$loo, row.names = FALSE, digits = 4)
   if (!is.null(x$confusion) && nrow(x$confusion) <= 12L) print(x$confusion)
   invisible(x)
-}
+})
 
 #' @export
 coef.kernel_lm <- function(object, ...) {
   check_dots(...)
-  check_seal(object)$coefficients
-}
-
-#' @export
-fitted.kernel_lm <- function(object, ...) {
-  check_dots(...)
-  if (is.null(check_seal(object)$fitted.values)) fail_not_kept("fitted values")
-  object$fitted.values
-}
-
-#' @export
-residuals.kernel_lm <- function(object, ...) {
-  check_dots(...)
-  if (is.null(check_seal(object)$residuals)) fail_not_kept("residuals")
-  object$residuals
-}
-
-#' @export
-nobs.kernel_lm <- function(object, ...) {
-  check_dots(...)
-  check_seal(object)$n
+  object$coefficients
 }
 
 #' Plot a kernel regression or classification
@@ -296,7 +278,7 @@ nobs.kernel_lm <- function(object, ...) {
 #' plot(fit, type = "loo")
 #' @family models
 #' @export
-plot.kernel_lm <- function(x, type = c("fit", "loo"), ...) {
+plot.kernel_lm <- function(x, type = c("fit", "loo"), ...) guard_model("x", {
   validate_lm(x, "x")
   if (check_choice(type, "type", c("fit", "loo")) == "loo") return(plot_loo(x, ...))
   if (!is.null(x$confusion)) {
@@ -315,7 +297,7 @@ plot.kernel_lm <- function(x, type = c("fit", "loo"), ...) {
   data <- plot_groups(cbind(fitted = c(fitted), observed = c(observed)), group, labels, ...)
   graphics::abline(0, 1, lty = 3, col = "grey50")
   invisible(data)
-}
+})
 
 colnames_or <- function(m, stem) {
   if (is.null(colnames(m))) paste0(stem, seq_len(ncol(m))) else colnames(m)

@@ -174,9 +174,8 @@ with_origin <- function(model, origin) {
     model$model <- with_origin(model$model, origin)
   } else if (!is.null(model$basis$input) && !knows_variables(model$basis$input, origin$terms)) {
     model$basis$input[names(origin)] <- origin
-    if (inherits(model$basis, "kernel_basis")) model$basis <- seal(model$basis)
   }
-  seal(model)
+  model
 }
 
 # A basis that was given knows its own variables: by its own formula, or as columns among those
@@ -186,4 +185,44 @@ knows_variables <- function(input, terms) {
   !is.null(input$terms) ||
     (length(variables) < length(attr(terms, "term.labels")) &&
       all(variables %in% all.vars(terms)))
+}
+
+# ---- what every model answers ---------------------------------------------------------------
+
+# The number of training rows; a ranking has another `n`. stats passes `use.fallback`.
+#' @importFrom stats nobs
+#' @export
+nobs.kernelect_model <- function(object, use.fallback = FALSE, ...) { # nolint: object_name_linter.
+  check_dots(...)
+  field <- if (inherits(object, "kernel_rank")) "nobs" else "n"
+  must_hold("object", n = is_number(object[[field]]))
+  object[[field]]
+}
+
+#' @importFrom stats fitted
+#' @export
+fitted.kernelect_model <- function(object, ...) {
+  check_dots(...)
+  training_values(object, "fitted.values", "fitted values",
+                  c("kernel_lm", "kernel_lda", "kernel_fusion"))
+}
+
+#' @importFrom stats residuals
+#' @export
+residuals.kernelect_model <- function(object, ...) {
+  check_dots(...)
+  if (inherits(object, "kernel_fusion") && !is.null(object$levels)) {
+    abort("argument", "Only a regression has residuals; this is a model of classes.")
+  }
+  training_values(object, "residuals", "residuals", c("kernel_lm", "kernel_fusion"))
+}
+
+# Values of the training rows that models of `classes` keep.
+training_values <- function(object, field, what, classes) {
+  if (inherits(object, "kernel_tune")) object <- object$model
+  if (!inherits(object, classes)) {
+    abort("argument", "An object of class \"", class(object)[1L], "\" has no ", what, ".")
+  }
+  if (is.null(object[[field]])) fail_not_kept(what)
+  object[[field]]
 }

@@ -126,11 +126,11 @@ new_pca <- function(values, total, loadings, offset, scores, basis, rows, center
   labels <- paste0("KPC", seq_along(values))
   colnames(loadings) <- labels
   if (!is.null(scores)) dimnames(scores) <- list(rows, labels)
-  seal(structure(class = "kernel_pca", list(
+  new_model("kernel_pca", list(
     values = values, sdev = sqrt(values / (n - 1)), scores = scores, loadings = loadings,
     basis = basis, offset = stats::setNames(offset, labels), total = total, center = center,
     n = n, ncomp = length(values)
-  )))
+  ))
 }
 
 # ---- on all rows --------------------------------------------------------------------------
@@ -249,7 +249,7 @@ orthonormal_columns <- function(block) {
 # ---- methods ------------------------------------------------------------------------------
 
 validate_pca <- function(object, arg = "object") {
-  check_seal(object, arg)
+  must_hold(arg, basis = is.list(object$basis))
   if (inherits(object$basis, "kernel_basis")) {
     validate_basis(object$basis, arg)
   } else {
@@ -257,14 +257,21 @@ validate_pca <- function(object, arg = "object") {
   }
   p <- length(object$values)
   L <- length(object$basis$index)
-  must_hold(arg = arg, p > 0L && is_numbers(object$values, p) &&
-    is_matrix_of(object$loadings, L, p) && is_numbers(object$offset, p) && is_number(object$n))
+  must_hold(arg,
+    values = p > 0L && is_numbers(object$values, p),
+    loadings = is_matrix_of(object$loadings, L, p),
+    offset = is_numbers(object$offset, p),
+    n = is_number(object$n)
+  )
   object
 }
 
 # All rows in place of a basis, as full kernel PCA keeps them.
 validate_rows <- function(rows, arg) {
-  must_hold(valid_rows(rows, length(rows$index)) && valid_width(rows$kernel, rows$input$width), arg)
+  must_hold(arg,
+    vectors = valid_rows(rows, length(rows$index)),
+    kernel = valid_width(rows$kernel, rows$input$width)
+  )
   check_kernel(rows$kernel)
 }
 
@@ -296,7 +303,7 @@ predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.t
 }
 
 #' @export
-print.kernel_pca <- function(x, ...) {
+print.kernel_pca <- function(x, ...) guard_model("x", {
   validate_pca(x, "x")
   cat("<kernel_pca> ", x$ncomp, " component", if (x$ncomp > 1L) "s", " of ", x$n, " rows on ",
       basis_words(x$basis), "\n", sep = "")
@@ -307,7 +314,7 @@ print.kernel_pca <- function(x, ...) {
   cat("share:   ", paste(sprintf("%.3f", x$values[shown] / x$total), collapse = " "), more,
       "  (all: ", sprintf("%.3f", sum(x$values) / x$total), ")\n", sep = "")
   invisible(x)
-}
+})
 
 basis_words <- function(basis) {
   L <- length(basis$index)
@@ -320,7 +327,7 @@ kernel_words <- function(basis) {
 }
 
 #' @export
-summary.kernel_pca <- function(object, ...) {
+summary.kernel_pca <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_pca(object)
   share <- object$values / object$total
@@ -328,26 +335,20 @@ summary.kernel_pca <- function(object, ...) {
     value = object$values, sdev = object$sdev, share = share, cumulative = cumsum(share)
   )
   structure(list(pca = object, importance = table), class = "summary.kernel_pca")
-}
+})
 
 #' @export
-print.summary.kernel_pca <- function(x, ...) {
+print.summary.kernel_pca <- function(x, ...) guard_model("x", {
   print(x$pca)
   print(utils::head(x$importance, 10L), digits = 4)
   if (nrow(x$importance) > 10L) cat("... and ", nrow(x$importance) - 10L, " more\n", sep = "")
   invisible(x)
-}
+})
 
 #' @export
 coef.kernel_pca <- function(object, ...) {
   check_dots(...)
-  check_seal(object)$loadings
-}
-
-#' @export
-nobs.kernel_pca <- function(object, ...) {
-  check_dots(...)
-  check_seal(object)$n
+  object$loadings
 }
 
 #' Plot kernel principal components
@@ -368,7 +369,7 @@ nobs.kernel_pca <- function(object, ...) {
 #' @family models
 #' @export
 plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("scores", "variance"),
-                            ...) {
+                            ...) guard_model("x", {
   validate_pca(x, "x")
   type <- check_choice(type, "type", c("scores", "variance"))
   if (type == "variance") return(plot_variance(x, ...))
@@ -392,7 +393,7 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
     xlab = label(1L), ylab = if (alone) "row" else label(2L), main = title
   )
   plot_groups(scores, classes, labels, ...)
-}
+})
 
 check_components <- function(components, most, arg = "components") {
   good <- is.numeric(components) && length(components) == 2L && !anyNA(components) &&

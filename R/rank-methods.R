@@ -1,15 +1,15 @@
 # Printing, summary, plots and prediction for rankings.
 
 #' @export
-print.kernel_rank <- function(x, ...) {
-  check_seal(x, "x")
+print.kernel_rank <- function(x, ...) guard_model("x", {
+  validate_rank(x, "x")
   cat(rank_headline(x), "\n", sep = "")
   top <- utils::head(x$ranking, 10L)
   cat(rank_lines(x, top), sep = "\n")
   left <- length(x$ranking) - length(top)
   if (left) cat("  and ", left, " more column", if (left > 1L) "s", "\n", sep = "")
   invisible(x)
-}
+})
 
 rank_headline <- function(x) {
   paste0(
@@ -47,9 +47,9 @@ rank_lines <- function(x, columns) {
 }
 
 #' @export
-summary.kernel_rank <- function(object, ...) {
+summary.kernel_rank <- function(object, ...) guard_model("object", {
   check_dots(...)
-  check_seal(object)
+  validate_rank(object)
   best <- object$ranking
   table <- data.frame(
     rank = seq_along(best), column = best, name = names(object$score)[best],
@@ -63,10 +63,10 @@ summary.kernel_rank <- function(object, ...) {
     ),
     class = "summary.kernel_rank"
   )
-}
+})
 
 #' @export
-print.summary.kernel_rank <- function(x, ...) {
+print.summary.kernel_rank <- function(x, ...) guard_model("x", {
   cat(x$headline, "\n", sep = "")
   if (!is.null(x$kernel)) {
     cat("learned kernel: ", kernel_label(x$kernel), ", ", x$zero, " of ", nrow(x$table),
@@ -76,12 +76,15 @@ print.summary.kernel_rank <- function(x, ...) {
   print(shown, row.names = FALSE, digits = 4)
   if (nrow(x$table) > 8L) cat("and ", nrow(x$table) - 8L, " more in $table\n", sep = "")
   invisible(x)
-}
+})
 
 validate_rank <- function(object, arg = "object") {
-  check_seal(object, arg)
-  must_hold(valid_input(object$input) && is.integer(object$ranking) &&
-    setequal(object$ranking, seq_len(object$input$width)), arg)
+  must_hold(arg,
+    input = valid_input(object$input),
+    ranking = is.integer(object$ranking) &&
+      setequal(object$ranking, seq_len(object$input$width)),
+    score = is.double(object$score) && length(object$score) == object$input$width
+  )
 }
 
 #' The best columns of new data
@@ -114,14 +117,7 @@ predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
 #' @export
 coef.kernel_rank <- function(object, ...) {
   check_dots(...)
-  check_seal(object)$weights
-}
-
-#' @importFrom stats nobs
-#' @export
-nobs.kernel_rank <- function(object, ...) {
-  check_dots(...)
-  check_seal(object)$nobs
+  object$weights
 }
 
 #' Plot a ranking
@@ -141,8 +137,8 @@ nobs.kernel_rank <- function(object, ...) {
 #' plot(fit, type = "path")
 #' @family feature ranking
 #' @export
-plot.kernel_rank <- function(x, type = NULL, n = 25, ...) {
-  check_seal(x, "x")
+plot.kernel_rank <- function(x, type = NULL, n = 25, ...) guard_model("x", {
+  validate_rank(x, "x")
   type <- if (is.null(type)) {
     if (is.null(x$frequency)) "score" else "frequency"
   } else {
@@ -156,7 +152,7 @@ plot.kernel_rank <- function(x, type = NULL, n = 25, ...) {
     abort("argument", "`type = \"path\"`: method \"", x$method, "\" has no path.")
   }
   if (type == "path") plot_rank_path(x, ...) else plot_rank_dots(x, type, n, ...)
-}
+})
 
 plot_rank_dots <- function(x, type, n, ...) {
   value <- x[[type]]

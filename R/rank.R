@@ -279,14 +279,11 @@ new_kernel_rank <- function(fit, data, control, n) {
     kernel <- control$kernel
     kernel$weights <- stats::setNames(fit$weights, data$input$columns)
   }
-  seal(structure(
-    list(
-      score = named(fit$score), ranking = fit$ranking, weights = named(fit$weights),
-      kernel = kernel, value = fit$value, path = fit$path, converged = fit$converged,
-      method = control$method, frequency = named(fit$frequency), n = n, nobs = data$n,
-      classes = levels(data$y), scaling = data$scaling, input = data$input
-    ),
-    class = "kernel_rank"
+  new_model("kernel_rank", list(
+    score = named(fit$score), ranking = fit$ranking, weights = named(fit$weights),
+    kernel = kernel, value = fit$value, path = fit$path, converged = fit$converged,
+    method = control$method, frequency = named(fit$frequency), n = n, nobs = data$n,
+    classes = levels(data$y), scaling = data$scaling, input = data$input
   ))
 }
 

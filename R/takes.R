@@ -113,7 +113,7 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
   chosen <- weigh_directions(stage$z, stage$y, select, variant, control)
   fit <- new_takes(stage, chosen, method, select, variant)
-  seal(settle_size(fit, size, control))
+  settle_size(fit, size, control)
 }
 
 #' @rdname kernel_takes
@@ -276,7 +276,7 @@ new_takes <- function(stage, chosen, method, select, variant) {
                   "and then has weight 0: `select = \"relief\"` judges directions without votes.")
          })
   }
-  structure(class = "kernel_takes", list(
+  new_model("kernel_takes", list(
     weights = chosen$weights, basis = stage$basis, path = chosen$path,
     directions = chosen$directions,
     scores = weighted_columns(stage$z, chosen$directions, chosen$weights),
@@ -328,18 +328,19 @@ nested_errors <- function(fit, control) {
 }
 
 validate_takes <- function(fit, arg = "object") {
-  check_seal(fit, arg)
   validate_basis(fit$basis, arg)
   L <- length(fit$basis$index)
   turn <- fit$rotation
   D <- if (is.list(turn)) NCOL(turn$vectors) else L
-  must_hold(arg = arg,
-    (is.null(turn) || (is_matrix_of(turn$vectors, L, D) && is_numbers(turn$center, L))) &&
-    is_numbers(fit$weights, D) && all(fit$weights >= 0) &&
-    is.integer(fit$directions) && setequal(fit$directions, which(fit$weights > 0)) &&
-    !anyDuplicated(fit$directions) &&
-    is.factor(fit$y) && length(fit$y) > 0L && nlevels(fit$y) > 0L && !anyNA(fit$y) &&
-    is_matrix_of(fit$scores, length(fit$y), length(fit$directions)) && is.data.frame(fit$path))
+  must_hold(arg,
+    rotation = is.null(turn) || (is_matrix_of(turn$vectors, L, D) && is_numbers(turn$center, L)),
+    weights = is_numbers(fit$weights, D) && all(fit$weights >= 0),
+    directions = is.integer(fit$directions) && !anyDuplicated(fit$directions) &&
+      setequal(fit$directions, which(fit$weights > 0)),
+    y = is.factor(fit$y) && length(fit$y) > 0L && nlevels(fit$y) > 0L && !anyNA(fit$y),
+    scores = is_matrix_of(fit$scores, length(fit$y), length(fit$directions)),
+    path = is.data.frame(fit$path)
+  )
   fit
 }
 
@@ -422,7 +423,7 @@ nearest_class <- function(fit, scores, threads) {
 head.kernel_takes <- function(x, n = 6L, ...) {
   check_dots(...)
   validate_takes(x, "x")
-  seal(keep_directions(x, check_whole(n, "n", min = 1)))
+  keep_directions(x, check_whole(n, "n", min = 1))
 }
 
 #' @export
@@ -431,18 +432,11 @@ coef.kernel_takes <- function(object, ...) {
   validate_takes(object)$weights
 }
 
-#' @importFrom stats nobs
-#' @export
-nobs.kernel_takes <- function(object, ...) {
-  check_dots(...)
-  validate_takes(object)$n
-}
-
 #' @importFrom stats coef
 NULL
 
 #' @export
-print.kernel_takes <- function(x, ...) {
+print.kernel_takes <- function(x, ...) guard_model("x", {
   validate_takes(x, "x")
   d <- length(x$weights)
   cat("<kernel_takes> ", x$size, " of ", d, " directions kept, ", x$n, " rows, ",
@@ -460,7 +454,7 @@ print.kernel_takes <- function(x, ...) {
   }
   cat("error:      ", takes_error_words(x), "\n", sep = "")
   invisible(x)
-}
+})
 
 takes_error_words <- function(fit) {
   at <- if (fit$size) match(fit$directions[fit$size], fit$path$direction) else nrow(fit$path)
@@ -487,7 +481,7 @@ takes_finding <- function(fit) {
 }
 
 #' @export
-summary.kernel_takes <- function(object, ...) {
+summary.kernel_takes <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_takes(object)
   path <- object$path[object$path$gamma > 0, ]
@@ -496,10 +490,10 @@ summary.kernel_takes <- function(object, ...) {
     model = object, cost = object$cost, bound = object$bound, dim = length(object$weights),
     positive = object$size, path = path[at[at <= nrow(path)], ]
   ))
-}
+})
 
 #' @export
-print.summary.kernel_takes <- function(x, ...) {
+print.summary.kernel_takes <- function(x, ...) guard_model("x", {
   print(x$model)
   cat("reconstruction cost E(M) = ", format(x$cost, digits = 4), " with ", x$dim,
       " directions; ", sep = "")
@@ -510,7 +504,7 @@ print.summary.kernel_takes <- function(x, ...) {
   }
   print(x$path, row.names = FALSE, digits = 4)
   invisible(x)
-}
+})
 
 #' Plot directions that discriminate
 #'
@@ -529,11 +523,11 @@ print.summary.kernel_takes <- function(x, ...) {
 #' plot(fit, "scores")
 #' @family models
 #' @export
-plot.kernel_takes <- function(x, type = c("weights", "scores"), ...) {
+plot.kernel_takes <- function(x, type = c("weights", "scores"), ...) guard_model("x", {
   type <- check_choice(type, "type", c("weights", "scores"))
   validate_takes(x, "x")
   if (type == "weights") plot_takes_weights(x, ...) else plot_takes_scores(x, ...)
-}
+})
 
 plot_takes_weights <- function(x, ...) {
   path <- x$path

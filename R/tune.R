@@ -79,11 +79,11 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
     }
     if (fit$own) refit(x, y, ..., na_action = na_action) else refit(rows, data$y, ...)
   })
-  seal(structure(class = "kernel_tune", list(
+  new_model("kernel_tune", list(
     results = results, best = best, model = model, kernels = grid$kernel, folds = folds,
     seed = seed,
     measure = if (is.null(response$classes)) "mean squared error" else "error rate", n = data$n
-  )))
+  ))
 }
 
 #' @rdname kernel_tune
@@ -281,11 +281,12 @@ best_candidate <- function(results) {
 # ---- methods -------------------------------------------------------------------------------------
 
 validate_tune <- function(object, arg = "object") {
-  check_seal(object, arg)
-  must_hold(arg = arg, is.data.frame(object$results) && nrow(object$results) > 0L &&
-    all(c("kernel", "size", "error", "se") %in% names(object$results)) &&
-    is.data.frame(object$best) && nrow(object$best) == 1L && is.object(object$model) &&
-    is.list(object$model))
+  must_hold(arg,
+    results = is.data.frame(object$results) && nrow(object$results) > 0L &&
+      all(c("kernel", "size", "error", "se") %in% names(object$results)),
+    best = is.data.frame(object$best) && nrow(object$best) == 1L,
+    model = is.object(object$model) && is.list(object$model)
+  )
   object
 }
 
@@ -298,7 +299,7 @@ predict.kernel_tune <- function(object, newdata, ...) {
 }
 
 #' @export
-print.kernel_tune <- function(x, ...) {
+print.kernel_tune <- function(x, ...) guard_model("x", {
   validate_tune(x, "x")
   cat("<kernel_tune> ", nrow(x$results), " candidate", if (nrow(x$results) > 1L) "s", ", ", x$folds,
       " folds of ", x$n, " rows\n", sep = "")
@@ -306,17 +307,17 @@ print.kernel_tune <- function(x, ...) {
   cat(x$measure, ": ", format(x$best$error, digits = 4), " (standard error ",
       format(x$best$se, digits = 2), ")\n", sep = "")
   invisible(x)
-}
+})
 
 #' @export
-summary.kernel_tune <- function(object, ...) {
+summary.kernel_tune <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_tune(object)
   structure(
     list(tune = object, best = best_by_kernel(object$results)),
     class = "summary.kernel_tune"
   )
-}
+})
 
 best_by_kernel <- function(results) {
   parts <- split(results, factor(results$kernel, unique(results$kernel)))
@@ -326,18 +327,12 @@ best_by_kernel <- function(results) {
 }
 
 #' @export
-print.summary.kernel_tune <- function(x, ...) {
+print.summary.kernel_tune <- function(x, ...) guard_model("x", {
   print(x$tune)
   cat("best size for each kernel:\n")
   print(x$best, row.names = FALSE, digits = 4)
   invisible(x)
-}
-
-#' @export
-nobs.kernel_tune <- function(object, ...) {
-  check_dots(...)
-  check_seal(object)$n
-}
+})
 
 #' Plot the results of tuning
 #'
@@ -350,7 +345,7 @@ nobs.kernel_tune <- function(object, ...) {
 #' plot(kernel_tune(Species ~ ., iris, folds = 5, grid = list(size = c(5, 10, 20))))
 #' @family models
 #' @export
-plot.kernel_tune <- function(x, ...) {
+plot.kernel_tune <- function(x, ...) guard_model("x", {
   validate_tune(x, "x")
   results <- x$results
   labels <- unique(results$kernel)
@@ -376,4 +371,4 @@ plot.kernel_tune <- function(x, ...) {
   add_legend(results$size, results$error, sub(" of the data", "", labels, fixed = TRUE),
              col = colours, lty = 1, pch = 16)
   invisible(results)
-}
+})

@@ -63,7 +63,6 @@ SEXP ffi_forms(SEXP grams, SEXP a);
 SEXP ffi_fuse(SEXP grams, SEXP weights);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
 SEXP ffi_symmetry(SEXP K);
-SEXP ffi_fingerprint(SEXP list);
 SEXP ffi_check(void);
 SEXP ffi_zeros(SEXP rows, SEXP columns);
 SEXP ffi_column_sd(SEXP x, SEXP center);

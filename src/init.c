@@ -16,7 +16,6 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_criterion, 7),
     ENTRY(ffi_dual, 3),
     ENTRY(ffi_extremes, 2),
-    ENTRY(ffi_fingerprint, 1),
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),
     ENTRY(ffi_gram, 6),

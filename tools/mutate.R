@@ -202,7 +202,7 @@ tests_for <- c(
   "^R/fusion" = "fusion plot boundary properties everywhere tamper",
   "/(fusion|ffi_fusion)[.]" = "fusion properties",
   "/(dual|face|ffi_dual)[.]" = "dual fusion rank",
-  "/(seal|ffi_seal)[.]" = "tamper",
+  "/validate[.]" = "tamper",
   "/simulate[.]" = "simulate",
   "/criteria[.]" = "criteria properties",
   "/boundary[.]" = "boundary plot",

@@ -1,5 +1,5 @@
-# Random edits of a model, and the question whether it then answers as before, refuses, or
-# does what it must never do: answer something else.
+# Random edits of a model, and the question whether it then answers (as before, or something else
+# where a number was edited), refuses, or does what it must never do: fail without a class.
 
 # Paths to everything inside a nested list, as lists of positions.
 inner_paths <- function(x, at = integer()) {
@@ -77,7 +77,7 @@ edit_model <- function(model, classes) {
   others <- setdiff(classes, class(model)[1L])
   if (length(others) && stats::runif(1) < 0.03) {
     to <- sample(others, 1L)
-    return(list(label = paste("class to", to), model = structure(model, class = to)))
+    return(list(label = paste("class to", to), model = structure(model, class = c(to, "kernelect_model"))))
   }
   paths <- inner_paths(model)
   path <- paths[[sample.int(length(paths), 1L)]]
@@ -102,18 +102,18 @@ model_questions <- list(
   summary = function(m, new) utils::capture.output(print(summary(m))),
   plot = function(m, new) plot(m),
   coef = function(m, new) if (!inherits(m, c("kernel_basis", "kernel_tune"))) coef(m),
-  nobs = function(m, new) if (!inherits(m, "kernel_basis")) nobs(m),
+  nobs = function(m, new) nobs(m),
   fitted = function(m, new) if (inherits(m, c("kernel_lm", "kernel_lda"))) fitted(m),
   residuals = function(m, new) if (inherits(m, "kernel_lm")) residuals(m),
   head = function(m, new) if (inherits(m, "kernel_basis")) unclass(head(m, 2))["index"]
 )
 
-# "refused", "same", or what must not be: "OTHER ANSWER", "UNCLASSED ...".
+# "refused", "same", "other", or what must not be: "UNCLASSED ...".
 judge_model <- function(model, new, question, expected) {
   result <- attempt(model_questions[[question]](model, new))
   if (is_classed(result$error)) return("refused")
   if (!is.null(result$error)) return(paste("UNCLASSED", conditionMessage(result$error)))
-  if (is.null(result$value) || identical(result$value, expected)) "same" else "OTHER ANSWER"
+  if (is.null(result$value) || identical(result$value, expected)) "same" else "other"
 }
 
 # `count` edits of one example, each asked what the model as it was has an answer to; returns a
@@ -135,12 +135,4 @@ within_list <- function(x, ...) {
   new <- list(...)
   for (field in names(new)) x[field] <- new[field]
   x
-}
-
-# Seal an edited model again, as a forger would: what then holds is validators and glue.
-forge <- function(model) {
-  if (!is.list(model)) return(model)
-  if (inherits(model$basis, "kernel_basis")) model$basis <- kernelect:::seal(model$basis)
-  if (is.list(model$model)) model$model <- forge(model$model)
-  kernelect:::seal(model)
 }

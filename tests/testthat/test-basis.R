@@ -818,18 +818,18 @@ test_that("a residual below -1e-8 of the largest diagonal is told of, one of jus
                  class = "kernelect_warning_indefinite")
 })
 
-test_that("each thing that a basis needs is looked at, whatever its seal", {
+test_that("each thing that a basis needs is looked at", {
   K <- gram(random_matrix(9, 3), rbf_kernel(1))
   dimnames(K) <- list(letters[1:9], letters[1:9])
   refused <- function(basis, ...) {
-    expect_error(print(forge(within_list(basis, ...))), class = "kernelect_error_model", info = toString(...names()))
+    expect_error(print(within_list(basis, ...)), class = "kernelect_error_model", info = toString(...names()))
   }
   examples <- list(
     kernel_basis(iris[1:4], size = 4), kernel_basis(iris[1:4], size = 4, center = "nearest", neighbours = 2),
     kernel_basis(K = K, size = 4), kernel_basis(K = K, size = 4, center = "nearest", neighbours = 2)
   )
   for (basis in examples) {
-    expect_output(print(forge(basis)), "<kernel_basis> 4 of")
+    expect_output(print(basis), "<kernel_basis> 4 of")
     refused(basis, index = integer(), cholesky = basis$cholesky[0, 0], path = basis$path[0, ], vectors = basis$vectors[0, ],
             shift = if (!is.null(basis$shift)) basis$shift[5], row_names = basis$row_names[0])
     refused(basis, n = structure(basis$n, class = "count"))
@@ -881,7 +881,7 @@ test_that("a summary shows eight sizes, evenly spaced on a log scale, and what t
   expect_identical(shown$path, long$path[2^(0:7), ])
   expect_equal(shown$condition, long$path$pivot[1] / long$path$pivot[128])
   words <- function(updates) {
-    fit <- kernelect:::seal(within_list(long, updates = updates))
+    fit <- within_list(long, updates = updates)
     grep("block update", capture.output(print(summary(fit))), value = TRUE)
   }
   span <- paste0("pivots span a factor of ", format(shown$condition, digits = 3), "; ")

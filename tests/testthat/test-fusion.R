@@ -563,7 +563,7 @@ test_that("a kernel that may be indefinite is looked at, on data too", {
   }
 })
 
-test_that("a damaged model is refused under a seal made again, whatever the part", {
+test_that("a damaged model is refused, whatever the part", {
   data <- toy(20, 3)
   K <- gram(data$x)
   dimnames(K) <- list(letters[1:20], letters[1:20])
@@ -572,12 +572,12 @@ test_that("a damaged model is refused under a seal made again, whatever the part
   by_gram <- kernel_fusion(y = data$y, kernels = list(a = K, n = noise_kernel()), adaptive = FALSE)
   classes <- kernel_fusion(iris[1:4], iris$Species)
   refused <- function(.model, .new, ...) {
-    broken <- forge(structure(within_list(unclass(.model), ...), class = class(.model)))
+    broken <- structure(within_list(unclass(.model), ...), class = class(.model))
     expect_error(predict(broken, .new), class = "kernelect_error_model", info = names(list(...)))
   }
   for (case in list(list(columns, data$x), list(on_columns, data$x), list(by_gram, list(a = K)))) {
     model <- case[[1]]
-    expect_identical(predict(forge(model), case[[2]]), predict(model, case[[2]]))
+    expect_silent(predict(model, case[[2]]))
     refused(model, case[[2]], weights = replace(model$weights, 1, -1))
     refused(model, case[[2]], weights = replace(model$weights, 1, NA))
     refused(model, case[[2]], weights = unname(model$weights))

@@ -213,7 +213,7 @@ test_that("a prior may have zeros, and must be finite numbers", {
   }
 })
 
-test_that("each thing that a discriminant analysis needs is looked at, whatever its seal", {
+test_that("each thing that a discriminant analysis needs is looked at", {
   fit <- kernel_lda(iris[1:4], iris$Species, size = 5)
   resized <- function(p) {
     within_list(fit, values = numeric(p), scaling = matrix(0, 5, p), within = diag(1, p), scores = matrix(0, 150, p))
@@ -225,8 +225,8 @@ test_that("each thing that a discriminant analysis needs is looked at, whatever 
     within_list(fit, observed = as.integer(fit$observed)), within_list(fit, observed = fit$observed[-1]),
     within_list(fit, scores = fit$scores * NA), resized(0), resized(3)
   )
-  for (i in seq_along(broken)) expect_error(print(forge(broken[[i]])), class = "kernelect_error_model", info = i)
-  expect_output(print(forge(resized(2))), "3 classes, 150 rows")
+  for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  expect_output(print(resized(2)), "3 classes, 150 rows")
   expect_output(print(kernel_lda(iris[1:4], iris$Species, size = 5, keep = FALSE)), "3 classes, 150 rows")
 })
 

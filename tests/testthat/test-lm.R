@@ -283,15 +283,15 @@ test_that("sizes whose errors differ by rounding alone count as equal, also erro
   expect_error(best_size(c(NA_real_, NA_real_)), "leverage 1", class = "kernelect_error_data")
 })
 
-test_that("each thing that a regression needs is looked at, whatever its seal", {
+test_that("each thing that a regression needs is looked at", {
   fit <- kernel_lm(iris[1:4], iris$Species, size = 5)
   broken <- list(
     within_list(fit, coefficients = fit$coefficients * NA), within_list(fit, coefficients = fit$coefficients[-1, ]),
     within_list(fit, n = NA), within_list(fit, levels = c("a", "a", "b")), within_list(fit, levels = c("a", "b")),
     within_list(fit, levels = 1:3), within_list(fit, basis = NULL)
   )
-  for (i in seq_along(broken)) expect_error(print(forge(broken[[i]])), class = "kernelect_error_model", info = i)
-  expect_output(print(forge(within_list(fit, levels = c("a", "b", "c")))), "3 classes")
+  for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  expect_output(print(within_list(fit, levels = c("a", "b", "c"))), "3 classes")
 })
 
 test_that("what is printed: one row, an error that is unknown, and a ridge only where there is one", {

@@ -324,7 +324,7 @@ test_that("a space that is full is cut to its best directions, with room for ano
   }
 })
 
-test_that("each thing that components need is looked at, whatever its seal", {
+test_that("each thing that components need is looked at", {
   for (basis in list("cholesky", NULL)) {
     pca <- kernel_pca(iris[1:4], ncomp = 3, basis = basis)
     none <- within_list(pca, values = numeric(), loadings = pca$loadings[, 0], offset = numeric())
@@ -334,8 +334,8 @@ test_that("each thing that components need is looked at, whatever its seal", {
       within_list(pca, basis = within_list(pca$basis, vectors = pca$basis$vectors * NA)),
       within_list(pca, basis = within_list(pca$basis, kernel = within_list(pca$basis$kernel, weights = c(1, 2))))
     )
-    for (i in seq_along(broken)) expect_error(print(forge(broken[[i]])), class = "kernelect_error_model", info = i)
-    expect_output(print(forge(pca)), "3 components")
+    for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+    expect_output(print(pca), "3 components")
   }
 })
 

@@ -306,7 +306,7 @@ test_that("the defaults of a model are those of its own function", {
   }
 })
 
-test_that("each thing that a tuned model needs is looked at, whatever its seal", {
+test_that("each thing that a tuned model needs is looked at", {
   tuned <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 2)
   broken <- list(
     within_list(tuned, results = as.matrix(tuned$results)), within_list(tuned, results = tuned$results[0, ]),
@@ -314,8 +314,8 @@ test_that("each thing that a tuned model needs is looked at, whatever its seal",
     within_list(tuned, best = as.matrix(tuned$best)), within_list(tuned, best = tuned$results[1:2, ]),
     within_list(tuned, best = tuned$best[0, ]), within_list(tuned, model = unclass(tuned$model)), within_list(tuned, model = factor("a"))
   )
-  for (i in seq_along(broken)) expect_error(print(kernelect:::seal(broken[[i]])), class = "kernelect_error_model", info = i)
-  expect_output(print(kernelect:::seal(tuned)), "6 candidates, 2 folds of 150 rows", fixed = TRUE)
+  for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  expect_output(print(tuned), "6 candidates, 2 folds of 150 rows", fixed = TRUE)
 })
 
 test_that("one candidate is not called several, and what was measured is named", {

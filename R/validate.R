@@ -1,41 +1,38 @@
-# A model may come from a file, or from a script that changed it. Its seal, an attribute with a
-# number per field, shows any edit, so that a changed model is refused rather than answering
-# something else. Fields that tell of the training rows may be dropped where no prediction needs
-# them, other fields may be added, and a class may be put before ours.
+# A model may come from a file or from a script that changed it. Its numbers are the user's to edit,
+# fields may be dropped where nothing needs them and others added; but nothing inconsistent may
+# reach the arithmetic. Each class of model has a validator of what its methods rely on: types,
+# lengths, finite numbers.
 
-of_training_rows <- c("fitted.values", "residuals", "scores", "observed")
-
-seal <- function(model) {
-  attr(model, "seal") <- c(
-    fingerprint(model, names(model)), fingerprint(list(class = own_class(model)), "class")
-  )
-  model
+# A fitted model: a plain list that says who wrote it.
+new_model <- function(class, fields) {
+  fields$version <- package_version_text()
+  structure(fields, class = c(class, "kernelect_model"))
 }
 
-check_seal <- function(model, arg = "object") {
-  given <- if (is.list(model)) attr(model, "seal", exact = TRUE)
-  fields <- setdiff(names(given), setdiff(of_training_rows, names(model)))
-  now <- function() fingerprint(c(unclass(model), list(class = own_class(model))), fields)
-  good <- is.double(given) && length(fields) > 1L &&
-    all(abs(now() - given[fields]) <= 1e-9 + 1e-12 * abs(given[fields]))
-  if (!isTRUE(good)) fail_damaged(arg)
-  model
+package_version_text <- function() getNamespaceInfo("kernelect", "spec")[["version"]]
+
+# Conditions on the parts of a model, each under the name of the part. A condition that cannot be
+# worked out is false; those after it are not looked at.
+must_hold <- function(.arg, ...) {
+  sound <- tryCatch({
+    for (part in seq_len(...length())) if (!isTRUE(...elt(part))) stop()
+    TRUE
+  }, error = function(e) FALSE)
+  if (!sound) fail_damaged(.arg, ...names()[part])
 }
 
-own_class <- function(model) utils::tail(class(model), 1L)
-
-fingerprint <- function(values, fields) {
-  stats::setNames(.Call(ffi_fingerprint, lapply(fields, function(f) unclass(values)[[f]])), fields)
+fail_damaged <- function(arg, part) {
+  abort("model", "`", arg, "` is damaged: its `", part, "` is missing, or not of the type, length ",
+        "and values that a fitted model has. Fit the model again.")
 }
 
-fail_damaged <- function(arg) {
-  abort("model", "`", arg, "` is damaged: it was changed after it was fitted. Fit the model again.")
-}
-
-# Each class of model has a validator for what prediction relies on: a seal can be forged, and
-# nothing inconsistent may reach the arithmetic. A condition that cannot be worked out is false.
-must_hold <- function(condition, arg) {
-  if (!isTRUE(tryCatch(condition, error = function(e) FALSE))) fail_damaged(arg)
+# For methods that show a model: what they look at beyond what validators know may be damaged too.
+guard_model <- function(arg, code) {
+  withCallingHandlers(code, error = function(e) {
+    if (inherits(e, "kernelect_error")) return()
+    abort("model", "`", arg, "` cannot be shown: ", conditionMessage(e),
+          ". Is a graphical parameter wrong? Else the model is damaged: fit it again.")
+  })
 }
 
 # ---- what the validators of the models ask ----------------------------------------
