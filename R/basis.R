@@ -154,7 +154,10 @@ engine_rule <- function(control, n) {
 
 # How many rows the engine pivots among, and how many columns it has room for at first: of no
 # influence on the result, so only tests set them. 0: the engine decides.
-engine_option <- function(name) as.double(getOption(paste0("kernelect.", name), 0))
+engine_option <- function(name) {
+  name <- paste0("kernelect.", name)
+  check_whole(getOption(name, 0), paste0("options(", name, ")"), min = 0)
+}
 
 # threshold(dim / n) for dim = 0 ... limit.
 threshold_values <- function(threshold, limit, n) {

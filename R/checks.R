@@ -140,7 +140,21 @@ refuse_dots <- function(names, count, f) {
         else "Check the spelling: argument names are case-sensitive and listed on the help page.")
 }
 
-check_threads <- function(threads) as.integer(check_whole(threads, "threads", min = 1, max = 1024))
+# Never more than there are processors; that is said once a session.
+check_threads <- function(threads) {
+  threads <- check_whole(threads, "threads", min = 1)
+  most <- .Call(ffi_processors)
+  if (threads > most && is.null(session$threads)) {
+    session$threads <- most
+    inform("`threads` = ", format(threads, scientific = FALSE), " is more than the ", most,
+           if (most > 1L) " processors" else " processor", " there ",
+           if (most > 1L) "are: " else "is: ", most, if (most > 1L) " are used." else " is used.")
+  }
+  as.integer(min(threads, most))
+}
+
+# What was said already in this session.
+session <- new.env(parent = emptyenv())
 
 check_response_length <- function(y, n, arg = "y") {
   rows <- NROW(y)

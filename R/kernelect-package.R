@@ -40,7 +40,8 @@
 #' `residuals()` and `nobs()` work where they have a meaning.
 #'
 #' @section Options:
-#' `kernelect.threads`: default number of threads (1). Results do not depend on it.
+#' `kernelect.threads`: default number of threads (1). Results do not depend on it. There are never
+#' more than processors, none beside the first for small work, and none in a forked child.
 #'
 #' @section Errors and warnings:
 #' Every error is of class `kernelect_error` and of one that names its kind, every warning of

@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 #define FAMILIES 2
-#define SLOTS 8 /* strips a thread between two looks for an interrupt */
+#define SLOTS 128 /* most strips between two looks at an interrupt */
 
 static double slope_factor(const ke_kernel *kernel)
 {
@@ -98,13 +98,24 @@ static strip_buffer buffer_at(const ke_criterion *c, double *p)
   return b;
 }
 
-static size_t slots(const ke_env *env) { return SLOTS * (size_t)env->threads; }
+/* Of a strip: inner products, kernel values, and the products of both families with the data. */
+static double strip_flops(const ke_criterion *c)
+{
+  return KE_STRIP * (double)c->block * (double)(2 * c->d + 64 + 2 * FAMILIES * across_rows(c));
+}
+
+/* A strip at least for every thread, though they be long. */
+static size_t slots(const ke_criterion *c, const ke_env *env)
+{
+  const size_t batch = ke_smaller(ke_batch(strip_flops(c)), SLOTS), threads = (size_t)env->threads;
+  return batch > threads ? batch : threads;
+}
 
 size_t ke_criterion_work(const ke_criterion *c, const ke_env *env)
 {
   const size_t padded = ke_padded(c->n);
   return padded * c->classes + ke_panel_size(c->n, c->d) + padded + across_rows(c) * c->n +
-         total_size(c) + slots(env) * slot_size(c) + (size_t)env->threads * buffer_size(c);
+         total_size(c) + slots(c, env) * slot_size(c) + (size_t)env->threads * buffer_size(c);
 }
 
 /* ---- what does not depend on the weights --------------------------------------------- */
@@ -146,7 +157,7 @@ void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env)
   c->rows.norm = c->rows.panel + ke_panel_size(c->n, c->d);
   c->across = c->rows.norm + padded;
   c->sums = c->across + across_rows(c) * c->n;
-  c->buffer = c->sums + total_size(c) + slots(env) * slot_size(c);
+  c->buffer = c->sums + total_size(c) + slots(c, env) * slot_size(c);
   fill_table(c);
   fill_across(c);
 }
@@ -300,35 +311,45 @@ static void add_slot(const ke_criterion *c, const strip *s, const strip_sums *sl
   }
 }
 
-/* Strips first .. first + count of the block of columns at j0. */
+/* Strips first, first + 1, ... of the block of columns at j0, a slot each. */
+typedef struct {
+  const ke_criterion *c;
+  size_t j0, first;
+} batch;
+
+static strip_sums batch_slot(const batch *b, size_t q)
+{
+  return slot_at(b->c, b->c->sums + total_size(b->c) + q * slot_size(b->c));
+}
+
+static void batch_strip(void *data, size_t q, size_t worker)
+{
+  const batch *b = (const batch *)data;
+  const strip s = strip_at(b->c, (b->first + q) * KE_STRIP, b->j0);
+  const strip_buffer own = buffer_at(b->c, b->c->buffer + worker * buffer_size(b->c));
+  const strip_sums out = batch_slot(b, q);
+  sum_strip(b->c, &s, &own, &out);
+}
+
 static void sum_batch(ke_criterion *c, size_t j0, size_t first, size_t count, const ke_env *env)
 {
-  double *base = c->sums + total_size(c);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(env->threads) if (env->threads > 1)
-#endif
+  batch b = {c, j0, first};
+  ke_share(env, count, strip_flops(c), batch_strip, &b);
   for (size_t q = 0; q < count; q++) {
     const strip s = strip_at(c, (first + q) * KE_STRIP, j0);
-    const strip_buffer b = buffer_at(c, c->buffer + ke_thread_number() * buffer_size(c));
-    const strip_sums out = slot_at(c, base + q * slot_size(c));
-    sum_strip(c, &s, &b, &out);
-  }
-  for (size_t q = 0; q < count; q++) {
-    const strip s = strip_at(c, (first + q) * KE_STRIP, j0);
-    const strip_sums out = slot_at(c, base + q * slot_size(c));
+    const strip_sums out = batch_slot(&b, q);
     add_slot(c, &s, &out);
   }
-  (void)env;
 }
 
 static void sum_strips(ke_criterion *c, const ke_env *env)
 {
-  const size_t strips = (c->n + KE_STRIP - 1) / KE_STRIP;
+  const size_t strips = (c->n + KE_STRIP - 1) / KE_STRIP, step = slots(c, env);
   memset(c->sums, 0, total_size(c) * sizeof(double));
   for (size_t j0 = 0; j0 < c->n; j0 += c->block)
-    for (size_t first = j0 / KE_STRIP; first < strips; first += slots(env)) {
+    for (size_t first = j0 / KE_STRIP; first < strips; first += step) {
       ke_check(env);
-      sum_batch(c, j0, first, ke_smaller(slots(env), strips - first), env);
+      sum_batch(c, j0, first, ke_smaller(step, strips - first), env);
     }
 }
 

@@ -17,15 +17,23 @@ typedef enum {
 } ke_status;
 
 /* What the surroundings lend to the core. `check` answers an interrupt and may not
- * return (it may jump out): so it is only called outside parallel regions, and between
- * pieces of work of at most some milliseconds. Callbacks may be NULL. */
+ * return (it may jump out): so it is only called while no thread works, and between pieces of
+ * work of some tens of milliseconds. All but `threads` may be NULL. */
 typedef struct {
   int threads;
   void (*check)(void *data);
   double (*uniform)(void *data); /* a draw from (0, 1) */
   void *data;
   void (*progress)(void *data, double share); /* of the work done, in [0, 1] */
+  size_t *born;                               /* counts the threads that were started */
 } ke_env;
+
+/* Work between two looks at an interrupt, in flops: some tens of milliseconds for one thread. */
+#define KE_PATIENCE 2.5e8
+
+/* How many items of `flops` each that is; at least 1. It does not depend on the threads, so that
+ * sums over batches do not either. */
+size_t ke_batch(double flops);
 
 void ke_check(const ke_env *env);
 void ke_progress(const ke_env *env, double share);

@@ -49,15 +49,7 @@ static double draw_uniform(void *data)
 
 ke_env ffi_env_serial(void)
 {
-  const ke_env env = {1, check_interrupt, draw_uniform, NULL, NULL};
-  return env;
-}
-
-ke_env ffi_env(SEXP threads)
-{
-  ke_env env = ffi_env_serial();
-  env.threads = Rf_asInteger(threads);
-  ffi_assert(env.threads >= 1, "threads");
+  const ke_env env = {1, check_interrupt, draw_uniform, NULL, NULL, NULL};
   return env;
 }
 

@@ -23,7 +23,9 @@ const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);
 /* NULL for R's NULL, else a double vector of length n (asserted). */
 const double *ffi_optional(SEXP x, size_t n, const char *what);
 
+/* Never more threads than processors, and a single one in a forked child. */
 ke_env ffi_env(SEXP threads);
+void ffi_note_process(void);
 ke_env ffi_env_serial(void);
 
 /* Adds a progress bar on the message stream: at once when `verbose` is TRUE, after two seconds
@@ -64,6 +66,8 @@ SEXP ffi_fuse(SEXP grams, SEXP weights);
 SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
 SEXP ffi_symmetry(SEXP K);
 SEXP ffi_check(void);
+SEXP ffi_processors(void);
+SEXP ffi_threads_born(void);
 SEXP ffi_zeros(SEXP rows, SEXP columns);
 SEXP ffi_column_sd(SEXP x, SEXP center);
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);

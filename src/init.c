@@ -27,11 +27,13 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_memory_limit, 0),
     ENTRY(ffi_nearest, 4),
     ENTRY(ffi_nested_errors, 5),
+    ENTRY(ffi_processors, 0),
     ENTRY(ffi_regress, 5),
     ENTRY(ffi_scale_columns, 3),
     ENTRY(ffi_subset_extend, 6),
     ENTRY(ffi_subset_pairs, 5),
     ENTRY(ffi_subset_reduce, 6),
+    ENTRY(ffi_threads_born, 0),
     ENTRY(ffi_weighted_columns, 3),
     ENTRY(ffi_zeros, 2),
     {NULL, NULL, 0}};
@@ -39,6 +41,7 @@ static const R_CallMethodDef entries[] = {
 
 attribute_visible void R_init_kernelect(DllInfo *dll)
 {
+  ffi_note_process();
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);

@@ -23,6 +23,7 @@
 #include "source.h"
 #include "spectrum.h"
 #include "subset.h"
+#include "threads.h"
 #include "votes.h"
 
 #endif

@@ -9,6 +9,7 @@
 #include "nearest.h"
 
 #include "simd.h"
+#include "threads.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,31 +47,47 @@ static void scan(ke_nearest *p, size_t i, size_t j0, size_t k, const double *g, 
   }
 }
 
+/* Queries by tiles from `first` on, an item each, against rows j0 .. j0 + count. */
+typedef struct {
+  ke_nearest *p;
+  size_t first, j0, count;
+  double *work;
+} sweep;
+
+static void sweep_tile(void *data, size_t item, size_t worker)
+{
+  const sweep *s = (const sweep *)data;
+  ke_nearest *p = s->p;
+  const size_t i0 = (s->first + item) * KE_TILE, m = ke_smaller(KE_TILE, p->queries->n - i0);
+  double *g = s->work + worker * KE_TILE * KE_TILE;
+  for (size_t j = s->j0; j < s->j0 + s->count; j += KE_TILE) {
+    const size_t k = ke_smaller(KE_TILE, s->j0 + s->count - j);
+    ke_inner(p->queries, i0, m, p->rows, j, k, g, KE_TILE);
+    for (size_t i = 0; i < m; i++)
+      scan(p, i0 + i, j, k, g + i, KE_TILE);
+  }
+}
+
+#define SPAN 16 /* tiles of rows that a tile of queries meets at a time */
+
 void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
 {
   const size_t m = p->queries->n, n = p->rows->n, results = p->label ? 2 * m : m;
-  const size_t step = (size_t)env->threads * KE_TILE;
+  const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
+  const double flops = KE_TILE * KE_TILE * (double)(2 * p->rows->d + 16);
+  const size_t span = KE_TILE * ke_smaller(SPAN, ke_batch(flops));
+  const size_t step = ke_batch(flops * (double)(span / KE_TILE));
   for (size_t i = 0; i < results; i++) {
     p->distance[i] = INFINITY;
     p->nearest[i] = n;
   }
-  for (size_t i0 = 0; i0 < m; i0 += step)
-    for (size_t j0 = 0; j0 < n; j0 += KE_TILE) {
+  for (size_t first = 0; first < tiles; first += step)
+    for (size_t j0 = 0; j0 < n; j0 += span) {
+      const size_t count = ke_smaller(span, n - j0);
+      sweep s = {p, first, j0, count, work};
       ke_check(env);
-      const size_t k = ke_smaller(KE_TILE, n - j0);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
-#endif
-      for (int t = 0; t < env->threads; t++) {
-        const size_t first = i0 + (size_t)t * KE_TILE;
-        if (first >= m)
-          continue;
-        const size_t rows = ke_smaller(KE_TILE, m - first);
-        double *g = work + (size_t)t * KE_TILE * KE_TILE;
-        ke_inner(p->queries, first, rows, p->rows, j0, k, g, KE_TILE);
-        for (size_t i = 0; i < rows; i++)
-          scan(p, first + i, j0, k, g + i, KE_TILE);
-      }
+      ke_share(env, ke_smaller(step, tiles - first), flops * (double)count / KE_TILE, sweep_tile,
+               &s);
     }
 }
 
@@ -140,6 +157,21 @@ static void follow(const ke_nested *p, size_t i, size_t t0, size_t t1, double *d
   }
 }
 
+/* Rows i0, i0 + 1, ... left out, an item each. */
+typedef struct {
+  const ke_nested *p;
+  size_t i0, t0, t1;
+  double *distance;
+  unsigned char (*wrong)[DIRECTIONS];
+} leaving;
+
+static void leave_out(void *data, size_t i, size_t worker)
+{
+  const leaving *l = (const leaving *)data;
+  (void)worker;
+  follow(l->p, l->i0 + i, l->t0, l->t1, l->distance + i * l->p->n, l->wrong[i]);
+}
+
 void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, const ke_env *env)
 {
   unsigned char wrong[KE_QUERIES][DIRECTIONS];
@@ -152,11 +184,8 @@ void ke_nested_errors(const ke_nested *p, double *distance, size_t *errors, cons
     for (size_t t0 = 0; t0 < p->d; t0 += DIRECTIONS) {
       ke_check(env);
       const size_t t1 = t0 + ke_smaller(DIRECTIONS, p->d - t0);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(env->threads) if (env->threads > 1)
-#endif
-      for (size_t i = 0; i < count; i++)
-        follow(p, i0 + i, t0, t1, distance + i * p->n, wrong[i]);
+      leaving l = {p, i0, t0, t1, distance, wrong};
+      ke_share(env, count, 8.0 * (double)(p->n * (t1 - t0)), leave_out, &l);
       for (size_t i = 0; i < count; i++)
         for (size_t t = t0; t < t1; t++)
           errors[t] += wrong[i][t - t0];

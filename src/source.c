@@ -215,11 +215,11 @@ ke_source ke_source_centred(ke_source *inner, const double *shift, double consta
 
 /* ---- one pass over half of the matrix ------------------------------------------------ */
 
-/* Tiles between two looks at an interrupt: some tens of milliseconds of work. */
-static size_t batch(const ke_source *s, int threads)
+ke_env ke_source_env(const ke_source *s, const ke_env *env)
 {
-  const size_t flops = KE_TILE * KE_TILE * (2 * s->width + 64), count = (size_t)500000000 / flops;
-  return count > (size_t)threads ? count : (size_t)threads;
+  ke_env crew = *env;
+  crew.threads = s->parallel ? env->threads : 1;
+  return crew;
 }
 
 size_t ke_row_sums_work(size_t n, int threads)
@@ -261,14 +261,16 @@ static void square_entries(double *tile, size_t m, size_t k)
 typedef struct {
   const ke_source *s;
   const double *w;
-  double *sums, *part;
-  size_t j, k;
+  double *sums, *part, *buffers;
+  size_t j, k, first;
   int square;
 } strip;
 
-static void strip_tile(const strip *p, size_t t, double *buffer)
+static void strip_tile(void *data, size_t item, size_t worker)
 {
-  const size_t i = t * KE_TILE, n = p->s->n, m = ke_smaller(KE_TILE, n - i);
+  const strip *p = (const strip *)data;
+  const size_t t = p->first + item, i = t * KE_TILE, n = p->s->n, m = ke_smaller(KE_TILE, n - i);
+  double *buffer = p->buffers + worker * KE_TILE * KE_TILE;
   p->s->tile(p->s, i, m, p->j, p->k, buffer, KE_TILE);
   if (p->square)
     square_entries(buffer, m, p->k);
@@ -280,21 +282,17 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
                  const ke_env *env)
 {
   const size_t n = s->n, tiles = (n + KE_TILE - 1) / KE_TILE;
-  const int threads = s->parallel ? env->threads : 1;
-  const size_t step = batch(s, threads);
-  double *part = work + (size_t)threads * KE_TILE * KE_TILE;
+  const double flops = KE_TILE * KE_TILE * (double)(2 * s->width + 64);
+  const size_t step = ke_batch(flops);
+  const ke_env crew = ke_source_env(s, env);
+  double *part = work + (size_t)env->threads * KE_TILE * KE_TILE;
   memset(sums, 0, n * sizeof(double));
   for (size_t b = 0; b < tiles; b++) {
     const size_t j = b * KE_TILE;
-    const strip p = {s, w, sums, part, j, ke_smaller(KE_TILE, n - j), square};
-    for (size_t t0 = b; t0 < tiles; t0 += step) {
-      const size_t t1 = ke_smaller(t0 + step, tiles);
+    strip p = {s, w, sums, part, work, j, ke_smaller(KE_TILE, n - j), b, square};
+    for (; p.first < tiles; p.first += step) {
       ke_check(env);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
-#endif
-      for (size_t t = t0; t < t1; t++)
-        strip_tile(&p, t, work + ke_thread_number() * KE_TILE * KE_TILE);
+      ke_share(&crew, ke_smaller(step, tiles - p.first), flops, strip_tile, &p);
     }
     for (size_t t = b + 1; t < tiles; t++) /* in a fixed order, whatever the threads */
       for (size_t q = 0; q < p.k; q++)

@@ -44,6 +44,9 @@ struct ke_source {
   double constant;
 };
 
+/* The surroundings for work on this source: one thread where it takes no more. */
+ke_env ke_source_env(const ke_source *s, const ke_env *env);
+
 /* Sources; the caller lends what the struct points to (set[] for data). */
 ke_source ke_source_data(const ke_kernel *kernel, const ke_rows *rows);
 ke_source ke_source_matrix(const double *matrix, size_t n);

@@ -86,38 +86,45 @@ INLINE void square_body(double *x, size_t n)
 DEFINE_DISPATCHED(static, square, (double *x, size_t n), (x, n))
 
 /* One tile of the scan; `panels` hold its column kernels, plain and times the target. */
-static void scan_tile(const ke_subset *s, const tile *t, const ke_rows panels[2], double *totals[2],
-                      double *work, const ke_env *env)
+typedef struct {
+  const ke_subset *s;
+  const tile *t;
+  const ke_rows *panels;
+  double **totals;
+  double *target, *work;
+  size_t each; /* of the work is a worker's own */
+} scan;
+
+static void scan_column(void *data, size_t e, size_t worker)
 {
-  const size_t rows = s->d + 1, padded = ke_padded(rows), each = GROUP * padded + 2 * CELLS;
-  double *target = work + (size_t)env->threads * each;
-  fill_target(s, t, target);
-#ifdef _OPENMP
-#pragma omp parallel num_threads(env->threads) if (env->threads > 1)
-#endif
-  {
-    double *own = work + ke_thread_number() * each;
-#ifdef _OPENMP
-#pragma omp for
-#endif
-    for (size_t e = 0; e < padded; e++)
-      fill_column(s, t, e, target, own, panels);
-#ifdef _OPENMP
-#pragma omp for
-#endif
-    for (size_t first = 0; first < rows; first += GROUP)
-      add_products(&panels[1], &panels[0], t, first, 1.0, own, totals[0]);
-#ifdef _OPENMP
-#pragma omp for
-#endif
-    for (size_t e = 0; e < padded; e += KE_PANEL)
-      square(panels[0].panel + e * CELLS, t->m * t->k * KE_PANEL);
-#ifdef _OPENMP
-#pragma omp for
-#endif
-    for (size_t first = 0; first < rows; first += GROUP)
-      add_products(&panels[0], &panels[0], t, first, t->share, own, totals[1]);
-  }
+  const scan *c = (const scan *)data;
+  fill_column(c->s, c->t, e, c->target, c->work + worker * c->each, c->panels);
+}
+
+static void scan_target(void *data, size_t group, size_t worker)
+{
+  const scan *c = (const scan *)data;
+  add_products(&c->panels[1], &c->panels[0], c->t, group * GROUP, 1.0, c->work + worker * c->each,
+               c->totals[0]);
+}
+
+static void scan_self(void *data, size_t group, size_t worker)
+{
+  const scan *c = (const scan *)data;
+  add_products(&c->panels[0], &c->panels[0], c->t, group * GROUP, c->t->share,
+               c->work + worker * c->each, c->totals[1]);
+}
+
+static void scan_tile(scan *c, const ke_env *env)
+{
+  const size_t rows = c->s->d + 1, padded = ke_padded(rows), groups = (rows + GROUP - 1) / GROUP;
+  const double cells = (double)(c->t->m * c->t->k), product = 2.0 * GROUP * (double)rows * cells;
+  fill_target(c->s, c->t, c->target);
+  ke_share(env, padded, 64.0 * cells, scan_column, c);
+  ke_share(env, groups, product, scan_target, c);
+  for (size_t e = 0; e < padded; e += KE_PANEL)
+    square(c->panels[0].panel + e * CELLS, c->t->m * c->t->k * KE_PANEL);
+  ke_share(env, groups, product, scan_self, c);
 }
 
 /* With many columns a tile is made smaller, so that an interrupt is answered in time. */
@@ -133,14 +140,16 @@ void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, c
 {
   const size_t rows = s->d + 1, padded = ke_padded(rows), edge = pairs_edge(s->d);
   const ke_rows panels[2] = {{rows, CELLS, work, NULL}, {rows, CELLS, work + padded * CELLS, NULL}};
-  double *totals[2] = {kt, kk};
+  double *totals[2] = {kt, kk}, *own = work + 2 * padded * CELLS;
+  const size_t each = GROUP * padded + 2 * CELLS;
   memset(kt, 0, rows * rows * sizeof(double));
   memset(kk, 0, rows * rows * sizeof(double));
   for (size_t j0 = 0; j0 < s->n; j0 += edge)
     for (size_t i0 = j0; i0 < s->n; i0 += edge) {
       ke_check(env);
       const tile t = tile_at(s, edge, i0, j0);
-      scan_tile(s, &t, panels, totals, work + 2 * padded * CELLS, env);
+      scan c = {s, &t, panels, totals, own + (size_t)env->threads * each, own, each};
+      scan_tile(&c, env);
     }
 }
 
@@ -191,31 +200,39 @@ DEFINE_DISPATCHED(static, extend_sums,
                    double *sums),
                   (target, base, cells, count, sums))
 
-static void extend_tile(const ke_subset *s, const tile *t, const double *chosen,
-                        double *const sums[2], double *work, const ke_env *env)
+/* A tile; a column is an item. */
+typedef struct {
+  const ke_subset *s;
+  const tile *t;
+  const double *chosen;
+  double *sums[2];
+  double *target, *base, *own; /* base: of the chosen columns; own: CELLS a worker */
+} choice;
+
+static void extend_by(void *data, size_t e, size_t worker)
 {
-  double *target = work, *base = work + CELLS, *own = work + 2 * CELLS;
-  fill_target(s, t, target);
-  chosen_product(s, t, chosen, own, base);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 4) num_threads(env->threads) if (env->threads > 1)
-#endif
-  for (size_t e = 0; e < s->d; e++) {
-    if (chosen[e] != 0.0)
-      continue;
-    double *cells = own + ke_thread_number() * CELLS, sum[2] = {0.0, 0.0};
-    ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
-    extend_sums(target, base, cells, t->m * t->k, sum);
-    sums[0][e] += sum[0];
-    sums[1][e] += t->share * sum[1];
-  }
-  (void)env;
+  const choice *c = (const choice *)data;
+  const tile *t = c->t;
+  const ke_rows *column = &c->s->column[e];
+  double *cells = c->own + worker * CELLS, sum[2] = {0.0, 0.0};
+  if (c->chosen[e] != 0.0)
+    return;
+  ke_tile(&c->s->kernel, column, t->i0, t->m, column, t->j0, t->k, cells, t->m);
+  extend_sums(c->target, c->base, cells, t->m * t->k, sum);
+  c->sums[0][e] += sum[0];
+  c->sums[1][e] += t->share * sum[1];
+}
+
+static void extend_tile(choice *c, const ke_env *env)
+{
+  fill_target(c->s, c->t, c->target);
+  chosen_product(c->s, c->t, c->chosen, c->own, c->base);
+  ke_share(env, c->s->d, 64.0 * (double)(c->t->m * c->t->k), extend_by, c);
 }
 
 void ke_subset_extend(ke_subset *s, const double *chosen, double *kt, double *kk, double *work,
                       const ke_env *env)
 {
-  double *const sums[2] = {kt, kk};
   memset(kt, 0, s->d * sizeof(double));
   memset(kk, 0, s->d * sizeof(double));
   ke_pack(s->x, s->n, NULL, chosen, &s->rows);
@@ -223,7 +240,8 @@ void ke_subset_extend(ke_subset *s, const double *chosen, double *kt, double *kk
     for (size_t i0 = j0; i0 < s->n; i0 += KE_SUBSET_TILE) {
       ke_check(env);
       const tile t = tile_at(s, KE_SUBSET_TILE, i0, j0);
-      extend_tile(s, &t, chosen, sums, work, env);
+      choice c = {s, &t, chosen, {kt, kk}, work, work + CELLS, work + 2 * CELLS};
+      extend_tile(&c, env);
     }
 }
 
@@ -256,19 +274,20 @@ static double sum_without(const ke_subset *s, const tile *t, size_t e, const dou
   return sum;
 }
 
-static void reduce_tile(const ke_subset *s, const tile *t, const double *chosen, double *kt,
-                        double *work, const ke_env *env)
+static void reduce_by(void *data, size_t e, size_t worker)
 {
-  double *target = work, *inner = work + CELLS;
-  fill_target(s, t, target);
-  ke_inner(&s->rows, t->i0, t->m, &s->rows, t->j0, t->k, inner, t->m);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 4) num_threads(env->threads) if (env->threads > 1)
-#endif
-  for (size_t e = 0; e < s->d; e++)
-    if (chosen[e] != 0.0)
-      kt[e] += sum_without(s, t, e, inner, target);
-  (void)env;
+  const choice *c = (const choice *)data;
+  (void)worker;
+  if (c->chosen[e] != 0.0)
+    c->sums[0][e] += sum_without(c->s, c->t, e, c->base, c->target);
+}
+
+static void reduce_tile(choice *c, const ke_env *env)
+{
+  const tile *t = c->t;
+  fill_target(c->s, t, c->target);
+  ke_inner(&c->s->rows, t->i0, t->m, &c->s->rows, t->j0, t->k, c->base, t->m);
+  ke_share(env, c->s->d, 64.0 * (double)(t->m * t->k), reduce_by, c);
 }
 
 void ke_subset_reduce(ke_subset *s, const double *chosen, double *kt, double *work,
@@ -280,6 +299,7 @@ void ke_subset_reduce(ke_subset *s, const double *chosen, double *kt, double *wo
     for (size_t i0 = j0; i0 < s->n; i0 += KE_SUBSET_TILE) {
       ke_check(env);
       const tile t = tile_at(s, KE_SUBSET_TILE, i0, j0);
-      reduce_tile(s, &t, chosen, kt, work, env);
+      choice c = {s, &t, chosen, {kt, NULL}, work, work + CELLS, NULL};
+      reduce_tile(&c, env);
     }
 }

@@ -15,6 +15,9 @@
 
 #include <math.h>
 #include <string.h>
+#if DISPATCH
+#include <immintrin.h>
+#endif
 
 #define TILES (KE_CHUNK / KE_TILE)
 
@@ -221,9 +224,9 @@ FAST_TARGET static double sum_of_roots_fast(const double *x, size_t n)
   v4 sum = {0}, last = {0};
   size_t i = 0;
   for (; i + 4 <= n; i += 4)
-    sum += (v4)__builtin_ia32_sqrtpd256(LOAD(x + i));
+    sum += (v4)_mm256_sqrt_pd((__m256d)LOAD(x + i));
   memcpy(&last, x + i, (n - i) * sizeof(double));
-  sum += (v4)__builtin_ia32_sqrtpd256(last);
+  sum += (v4)_mm256_sqrt_pd((__m256d)last);
   return sum_v4(&sum);
 }
 #endif
@@ -301,45 +304,65 @@ static void add_totals(ke_pick *path, const ke_pick *tile)
   path->spread = fmax(path->spread, tile->spread);
 }
 
+/* Rows i0 .. i0 + m, a tile an item. */
+typedef struct {
+  const ke_basis *b;
+  const round_rows *r;
+  size_t i0, m;
+} chunk;
+
+static void chunk_tile(void *data, size_t q, size_t worker)
+{
+  const chunk *c = (const chunk *)data;
+  const size_t i = q * KE_TILE, rows = ke_smaller(KE_TILE, c->m - i);
+  const tile_rows t = tile_of(c->b, worker, rows);
+  update_tile(c->b, c->r, c->i0 + i, rows, &t, c->r->slots + q * KE_BLOCK);
+}
+
+static double row_flops(const ke_basis *b, size_t columns)
+{
+  return (double)columns * (double)(2 * b->source->width + 2 * b->size + 64);
+}
+
 static void update_chunk(ke_basis *b, const round_rows *r, size_t i0, size_t m, const ke_env *env)
 {
   const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic)                                                         \
-    num_threads(env->threads) if (env->threads > 1 && b->source->parallel)
-#endif
-  for (size_t q = 0; q < tiles; q++) {
-    const size_t i = q * KE_TILE, rows = ke_smaller(KE_TILE, m - i);
-    const tile_rows t = tile_of(b, ke_thread_number(), rows);
-    update_tile(b, r, i0 + i, rows, &t, r->slots + q * KE_BLOCK);
-  }
+  const ke_env crew = ke_source_env(b->source, env);
+  chunk c = {b, r, i0, m};
+  ke_share(&crew, tiles, KE_TILE * row_flops(b, b->picks), chunk_tile, &c);
   for (size_t q = 0; q < tiles; q++)
     for (size_t l = 0; l < b->picks; l++)
       add_totals(&b->path[b->size + l], &r->slots[q * KE_BLOCK + l]);
-  (void)env;
 }
 
 /* The fewer the more work a row is, so that an interrupt is answered in time. It must not depend
  * on the threads. */
 size_t ke_chunk_rows(const ke_basis *b, size_t columns)
 {
-  const size_t flops = columns * (2 * b->source->width + 2 * b->size + 64);
-  const size_t tiles = (size_t)200000000 / flops / KE_TILE;
+  const size_t tiles = ke_batch(KE_TILE * row_flops(b, columns));
   return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
+}
+
+typedef struct {
+  const ke_source *s;
+  size_t i0, m, ldo;
+  double *out;
+} columns;
+
+static void columns_tile(void *data, size_t t, size_t worker)
+{
+  const columns *c = (const columns *)data;
+  const size_t i = t * KE_TILE;
+  (void)worker;
+  c->s->against(c->s, KE_PICKS, c->i0 + i, ke_smaller(KE_TILE, c->m - i), c->out + i, c->ldo);
 }
 
 void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo, const ke_env *env)
 {
-  const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic)                                                         \
-    num_threads(env->threads) if (env->threads > 1 && s->parallel)
-#endif
-  for (size_t t = 0; t < tiles; t++) {
-    const size_t i = t * KE_TILE;
-    s->against(s, KE_PICKS, i0 + i, ke_smaller(KE_TILE, m - i), out + i, ldo);
-  }
-  (void)env;
+  const ke_env crew = ke_source_env(s, env);
+  columns c = {s, i0, m, ldo, out};
+  const double flops = KE_TILE * (double)s->count[KE_PICKS] * (double)(2 * s->width + 64);
+  ke_share(&crew, (m + KE_TILE - 1) / KE_TILE, flops, columns_tile, &c);
 }
 
 void ke_update(ke_basis *b, const ke_env *env)

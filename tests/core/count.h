@@ -25,7 +25,8 @@ static inline void count_report(void *data, double share)
 static inline ke_env counting(tally *t, int threads)
 {
   const tally none = {0, 0, 0.0, 0};
-  const ke_env env = {threads, count_check, NULL, t, count_report};
+  const ke_env env = {
+      .threads = threads, .check = count_check, .data = t, .progress = count_report};
   *t = none;
   return env;
 }

@@ -16,7 +16,7 @@ static double uniform(void *data)
   return ((double)(state >> 8) + 0.5) / 16777216.0;
 }
 
-static const ke_env env = {1, NULL, uniform, NULL, NULL};
+static const ke_env env = {.threads = 1, .uniform = uniform};
 
 static double *lend(size_t n) { return calloc(n ? n : 1, sizeof(double)); }
 

@@ -10,7 +10,7 @@ enum { N = 101, D = 5, CLASSES = 3 };
 
 static double x[N * D], target[CLASSES * CLASSES];
 static int label[N];
-static const ke_env env = {1, NULL, NULL, NULL, NULL};
+static const ke_env env = {.threads = 1};
 
 static void fill(void)
 {
@@ -214,14 +214,14 @@ static void searches_never_fall_and_say_when_cut_short(void)
 /* Strips of a block come in batches, and every block has fewer of them than the one before. */
 static void strips_look_for_interrupts(void)
 {
-  enum { BATCH = 8, ROWS = 9 * KE_STRIP + 5, STRIPS = 10 };
-  double *many = draw_many(ROWS, 3), *work, w = 1.0, value, gradient;
+  enum { BATCH = 8, ROWS = 9 * KE_STRIP + 5, STRIPS = 10, WIDE = 1000 };
+  double *many = draw_many(ROWS * WIDE, 3), *work, value, gradient[WIDE];
   int *labels = calloc(ROWS, sizeof *labels);
   size_t expected = 0;
   ke_criterion c;
   memset(&c, 0, sizeof c);
   c.kernel.type = KE_RBF, c.kernel.scale = 0.3;
-  c.n = ROWS, c.d = 1, c.classes = CLASSES, c.block = 2 * KE_STRIP;
+  c.n = ROWS, c.d = WIDE, c.classes = CLASSES, c.block = 2 * KE_STRIP;
   c.x = many, c.label = labels, c.target = target;
   for (size_t first = 0; first < STRIPS; first += 2)
     expected += steps(STRIPS - first, BATCH);
@@ -230,7 +230,7 @@ static void strips_look_for_interrupts(void)
   work = malloc(ke_criterion_work(&c, &counted) * sizeof(double));
   ke_criterion_open(&c, work, &counted);
   const size_t opened = t.checks;
-  ke_criterion_evaluate(&c, &w, &value, &gradient, &counted);
+  ke_criterion_evaluate(&c, many, &value, gradient, &counted);
   free(many), free(labels), free(work);
   mu_assert(t.checks - opened == expected);
 }

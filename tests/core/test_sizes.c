@@ -15,7 +15,7 @@ static void products_of_sizes_do_not_wrap(void)
   mu_assert(ke_dual_doubles(n, 60000, 100) >= n * 60000);
   mu_assert(ke_dual_indices(n, 60000) >= n);
   mu_assert(ke_search_work(d) >= 2 * KE_MEMORY * d);
-  const ke_env env = {2, NULL, NULL, NULL, NULL};
+  const ke_env env = {.threads = 2};
   mu_assert(ke_subset_work(d, &env) >= d);
   mu_assert(ke_words(n) * 64 >= n);
 }
@@ -31,7 +31,7 @@ static void a_basis_of_a_huge_matrix_reads_the_right_entries(void)
   for (size_t k = 1; k <= 3; k++)
     K[(n - k) * (n + 1)] = (double)(4 - k);
   K[(n - 1) + (n - 2) * n] = K[(n - 2) + (n - 1) * n] = 1.0;
-  const ke_env env = {1, NULL, NULL, NULL, NULL};
+  const ke_env env = {.threads = 1};
   ke_source source = ke_source_matrix(K, n);
   ke_basis b;
   memset(&b, 0, sizeof b);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ke_env plain = {1, NULL, NULL, NULL, NULL};
+static const ke_env plain = {.threads = 1};
 
 static double mean_of(const double *x, size_t n)
 {

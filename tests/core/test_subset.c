@@ -10,7 +10,7 @@ enum { N = 45, D = 6, CLASSES = 2 };
 static double x[N * D], kt[(D + 1) * (D + 1)], kk[(D + 1) * (D + 1)];
 static const double target[CLASSES * CLASSES] = {1.0, -0.7, -0.7, 0.5};
 static int label[N];
-static const ke_env env = {1, NULL, NULL, NULL, NULL};
+static const ke_env env = {.threads = 1};
 
 static ke_rows lend(size_t n, size_t d)
 {

@@ -10,7 +10,7 @@ enum { N = 301, D = 7, CLASSES = 3 };
 
 static double z[N * D];
 static int label[N];
-static const ke_env env = {1, NULL, NULL, NULL, NULL};
+static const ke_env env = {.threads = 1};
 
 /* Rows sorted by class, a few of them repeated in other classes. */
 static void fill(void)

@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   fuzz_bytes f = {data, size};
   uint64_t state = 7 + fuzz_byte(&f);
-  const ke_env env = {1, NULL, fuzz_uniform, &state, NULL};
+  const ke_env env = {.threads = 1, .uniform = fuzz_uniform, .data = &state};
   const size_t n = fuzz_size(&f, 1, 200), d = fuzz_size(&f, 1, 4);
   const int hostile = fuzz_byte(&f) % 3 == 0, from_matrix = fuzz_byte(&f) % 2;
   const ke_kernel kernel = fuzz_kernel(&f, 6);

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   fuzz_bytes f = {data, size};
-  const ke_env env = {1, NULL, NULL, NULL, NULL};
+  const ke_env env = {.threads = 1};
   ke_criterion c;
   memset(&c, 0, sizeof c);
   c.type = (ke_criterion_type)(fuzz_byte(&f) % 3);

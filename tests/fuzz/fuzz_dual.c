@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   fuzz_bytes f = {data, size};
-  const ke_env env = {1, NULL, NULL, NULL, NULL};
+  const ke_env env = {.threads = 1};
   const size_t n = fuzz_size(&f, 2, 60), d = fuzz_size(&f, 1, 4);
   const int hostile = fuzz_byte(&f) % 4 == 0, held = fuzz_byte(&f) % 2;
   const ke_kernel kernel = fuzz_kernel(&f, 5); /* sigmoid: not positive semi-definite */

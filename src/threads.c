@@ -1,0 +1,78 @@
+/* Threads from the system, for the time of one piece of work; items are handed out one by one. */
+#ifndef _WIN32
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "threads.h"
+
+#include <pthread.h>
+#ifndef _WIN32
+#include <signal.h>
+#endif
+
+typedef struct {
+  ke_task task;
+  void *data;
+  size_t count;
+  size_t next; /* the first item that nobody has taken */
+} job;
+
+typedef struct {
+  job *job;
+  size_t number;
+  pthread_t thread;
+} worker;
+
+static void work(job *j, size_t number)
+{
+  size_t item;
+  while ((item = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED)) < j->count)
+    j->task(j->data, item, number);
+}
+
+static void *start_worker(void *data)
+{
+  const worker *w = (const worker *)data;
+  work(w->job, w->number);
+  return NULL;
+}
+
+/* As many as the system gives. They inherit a mask that leaves all signals to the caller. */
+static size_t give_birth(worker *crew, job *j, size_t wanted)
+{
+  size_t born = 0;
+#ifndef _WIN32
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+  for (; born < wanted; born++) {
+    crew[born].job = j;
+    crew[born].number = born + 1;
+    if (pthread_create(&crew[born].thread, NULL, start_worker, &crew[born]) != 0)
+      break;
+  }
+#ifndef _WIN32
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+  return born;
+}
+
+size_t ke_workers(const ke_env *env, size_t count, double flops)
+{
+  const size_t most = ke_smaller(ke_smaller((size_t)env->threads, count), KE_THREADS_MAX);
+  const double worth = (double)count * flops / KE_WORTH;
+  return worth < 2.0 || most < 2 ? 1 : worth < (double)most ? (size_t)worth : most;
+}
+
+void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data)
+{
+  worker crew[KE_THREADS_MAX];
+  job j = {task, data, count, 0};
+  const size_t workers = ke_workers(env, count, flops);
+  const size_t born = workers > 1 ? give_birth(crew, &j, workers - 1) : 0;
+  if (env->born)
+    *env->born += born;
+  work(&j, 0);
+  for (size_t i = 0; i < born; i++)
+    pthread_join(crew[i].thread, NULL);
+}
