@@ -26,6 +26,19 @@ fail_damaged <- function(arg, part) {
         "and values that a fitted model has. Fit the model again.")
 }
 
+# Any fitted model by the validator of its class; the model itself comes back.
+validate_model <- function(fit, arg) {
+  validators <- list(
+    kernel_basis = validate_basis, kernel_pca = validate_pca, kernel_lm = validate_lm,
+    kernel_lda = validate_lda, kernel_takes = validate_takes, kernel_fusion = validate_fusion,
+    kernel_rank = validate_rank, kernel_tune = validate_tune
+  )
+  known <- intersect(class(fit), names(validators))
+  if (!length(known) || !is.list(fit)) must_be(arg, "a model fitted by this package", fit)
+  validators[[known[1L]]](fit, arg)
+  fit
+}
+
 # For methods that show a model: what they look at beyond what validators know may be damaged too.
 guard_model <- function(arg, code) {
   withCallingHandlers(code, error = function(e) {
