@@ -28,20 +28,18 @@ search_path <- function(values, steps) {
   data.frame(iteration = seq_along(values) - 1L, value = values, step = steps)
 }
 
-# What the core needs to know of a criterion: rows, labels, target by pairs of classes, and
-# `spec`: type, constant, block.
+# What the core needs to know of a criterion: rows, the factor U of the target UU', and `spec`:
+# type, constant, block.
 criterion_problem <- function(x, y, kernel, criterion, target = "balanced", block = 240) {
-  counts <- tabulate(y)
-  values <- target_values(y, target)
   type <- switch(criterion, alignment = 1, separability = 2, 0)
-  table <- switch(criterion,
-    separability = diag(1 / counts),
-    hsic = centred_values(values, counts) / (sum(counts) - 1)^2,
-    values
+  u <- switch(criterion,
+    separability = class_factor(y),
+    hsic = centred_factor(target_factor(y, target)) / (length(y) - 1),
+    target_factor(y, target)
   )
-  constant <- if (criterion == "alignment") sqrt(sum(tcrossprod(counts) * values^2)) else 0
-  list(x = centre_for(x, kernel, criterion), label = as.integer(y), target = table,
-       spec = c(type, constant, block), kernel = core_kernel(kernel))
+  constant <- if (criterion == "alignment") norm(crossprod(u), "F") else 0
+  list(x = centre_for(x, kernel, criterion), u = u, spec = c(type, constant, block),
+       kernel = core_kernel(kernel))
 }
 
 # Centring changes no distance, and neither scatters nor HSIC of the linear kernel; it keeps
@@ -53,16 +51,9 @@ centre_for <- function(x, kernel, criterion) {
   .Call(ffi_scale_columns, x, colMeans(x), rep(1, ncol(x)))
 }
 
-# H L H for L constant on pairs of classes.
-centred_values <- function(values, counts) {
-  means <- as.vector(values %*% counts) / sum(counts)
-  values - outer(means, means, `+`) + sum(means * counts) / sum(counts)
-}
-
 # Value and gradient (by v = w^2) of a criterion.
 evaluate_criterion <- function(problem, w, threads = 1L) {
-  .Call(ffi_criterion, problem$x, problem$label, problem$target, problem$spec, problem$kernel,
-        as.double(w), threads)
+  .Call(ffi_criterion, problem$x, problem$u, problem$spec, problem$kernel, as.double(w), threads)
 }
 
 # tr S_w of the kernel with scale factors w.
@@ -74,7 +65,7 @@ within_scatter <- function(problem, kernel, w, threads) {
 }
 
 maximise <- function(problem, start, control) {
-  run <- .Call(ffi_maximise, problem$x, problem$label, problem$target, problem$spec, problem$kernel,
+  run <- .Call(ffi_maximise, problem$x, problem$u, problem$spec, problem$kernel,
                as.double(start), search_control(control), control$threads)
   if (!is.finite(run$value)) {
     abort("not_finite", "The criterion is not finite at the start: the data in `x` are too large ",

@@ -37,7 +37,7 @@ rank_forward <- function(x, y, control) {
 
 # The pair of columns whose product kernel aligns best, the better single column first.
 best_pair <- function(problem, columns, threads) {
-  sums <- .Call(ffi_subset_pairs, problem$x, problem$label, problem$target, problem$kernel, threads)
+  sums <- .Call(ffi_subset_pairs, problem$x, problem$u, problem$kernel, threads)
   value <- alignment_of(sums, problem)
   single <- value[seq_len(columns), columns + 1L]
   if (columns == 1L) return(list(order = 1L, values = single))
@@ -49,8 +49,7 @@ best_pair <- function(problem, columns, threads) {
 }
 
 subset_extend <- function(problem, chosen, threads) {
-  .Call(ffi_subset_extend, problem$x, problem$label, problem$target, problem$kernel, chosen,
-        threads)
+  .Call(ffi_subset_extend, problem$x, problem$u, problem$kernel, chosen, threads)
 }
 
 alignment_of <- function(sums, problem) {
@@ -100,15 +99,13 @@ rank_bahsic <- function(x, y, control) {
 # HSIC of the kernel on the columns left but one, for each of them.
 hsic_without <- function(problem, left, control) {
   chosen <- replace(numeric(ncol(problem$x)), left, 1)
-  value <- .Call(ffi_subset_reduce, problem$x, problem$label, problem$target, problem$kernel,
-                 chosen, control$threads)
-  value[left]
+  .Call(ffi_subset_reduce, problem$x, problem$u, problem$kernel, chosen, control$threads)[left]
 }
 
 hsic_without_by_gram <- function(problem, left, control) {
   kernel <- control$kernel
   kernel$weights <- NULL
-  target <- problem$target[problem$label, problem$label]
+  target <- tcrossprod(problem$u)
   vapply(left, function(d) {
     x <- problem$x[, setdiff(left, d), drop = FALSE]
     sum(gram_matrix(x, kernel, threads = control$threads) * target)

@@ -1,6 +1,6 @@
 /* Criteria of a scaled kernel with their gradients, in one pass over half the tiles.
  *
- * With K = k(w o x_i, w o x_j), v = w^2, T a target constant on blocks of classes and F = K
+ * With K = k(w o x_i, w o x_j), v = w^2, T = U U' a target of low rank and F = K
  * (alignment) or 1 (separability), every criterion is a function of <K,T>, <K,F> and tr K.
  * With H the slope of the kernel by the inner product or squared distance, the derivatives
  * by v_d need, for P = T o H and P = F o H,
@@ -78,13 +78,14 @@ static double *total_square(const ke_criterion *c, int family)
 typedef struct {
   double *panel[FAMILIES]; /* KE_STRIP x block */
   double *inner;           /* KE_STRIP x KE_PANEL */
+  double *target;          /* KE_STRIP x KE_PANEL */
   double *slope;           /* KE_STRIP */
   double *product;         /* KE_STRIP x across_rows */
 } strip_buffer;
 
 static size_t buffer_size(const ke_criterion *c)
 {
-  return KE_STRIP * (FAMILIES * c->block + KE_PANEL + 1 + across_rows(c));
+  return KE_STRIP * (FAMILIES * c->block + 2 * KE_PANEL + 1 + across_rows(c));
 }
 
 static strip_buffer buffer_at(const ke_criterion *c, double *p)
@@ -93,7 +94,8 @@ static strip_buffer buffer_at(const ke_criterion *c, double *p)
   for (int f = 0; f < FAMILIES; f++, p += KE_STRIP * c->block)
     b.panel[f] = p;
   b.inner = p;
-  b.slope = p + KE_STRIP * KE_PANEL;
+  b.target = p + KE_STRIP * KE_PANEL;
+  b.slope = b.target + KE_STRIP * KE_PANEL;
   b.product = b.slope + KE_STRIP;
   return b;
 }
@@ -114,19 +116,11 @@ static size_t slots(const ke_criterion *c, const ke_env *env)
 size_t ke_criterion_work(const ke_criterion *c, const ke_env *env)
 {
   const size_t padded = ke_padded(c->n);
-  return padded * c->classes + ke_panel_size(c->n, c->d) + padded + across_rows(c) * c->n +
+  return ke_panel_size(c->n, c->rank) + ke_panel_size(c->n, c->d) + padded + across_rows(c) * c->n +
          total_size(c) + slots(c, env) * slot_size(c) + (size_t)env->threads * buffer_size(c);
 }
 
 /* ---- what does not depend on the weights --------------------------------------------- */
-
-static void fill_table(ke_criterion *c)
-{
-  const size_t padded = ke_padded(c->n);
-  for (size_t b = 0; b < c->classes; b++)
-    for (size_t i = 0; i < padded; i++)
-      c->table[i + b * padded] = i < c->n ? c->target[(size_t)c->label[i] + b * c->classes] : 0.0;
-}
 
 static ke_rows across_block(const ke_criterion *c, size_t j0)
 {
@@ -150,15 +144,16 @@ static void fill_across(ke_criterion *c)
 void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env)
 {
   const size_t padded = ke_padded(c->n);
-  c->table = work;
+  const ke_rows target = {c->n, c->rank, work, NULL};
+  c->target = target;
   c->rows.n = c->n;
   c->rows.d = c->d;
-  c->rows.panel = c->table + padded * c->classes;
+  c->rows.panel = work + ke_panel_size(c->n, c->rank);
   c->rows.norm = c->rows.panel + ke_panel_size(c->n, c->d);
   c->across = c->rows.norm + padded;
   c->sums = c->across + across_rows(c) * c->n;
   c->buffer = c->sums + total_size(c) + slots(c, env) * slot_size(c);
-  fill_table(c);
+  ke_panels(c->u, c->n, NULL, NULL, &c->target);
   fill_across(c);
 }
 
@@ -249,19 +244,30 @@ static const double *value_and_slope(const ke_criterion *c, const strip *s, size
   return proportional ? inner : slope;
 }
 
+/* Inner products and targets of the next columns of a strip, from j on. Targets of rows that fill
+ * up the last panel must not be left from another strip: the values there are zero, but zero times
+ * infinity is not. */
+static void fill_inner(const ke_criterion *c, const strip *s, const strip_buffer *b, size_t j)
+{
+  const size_t k = ke_smaller(KE_PANEL, s->k - j);
+  ke_inner(&c->rows, s->i0, s->m, &c->rows, s->j0 + j, k, b->inner, KE_STRIP);
+  ke_inner(&c->target, s->i0, s->m, &c->target, s->j0 + j, k, b->target, KE_STRIP);
+  for (size_t q = 0; q < k; q++)
+    for (size_t i = s->m; i < ke_padded(s->m); i++)
+      b->target[i + q * KE_STRIP] = 0.0;
+}
+
 static void fill_panels(const ke_criterion *c, const strip *s, const strip_buffer *b,
                         const strip_sums *out)
 {
-  const size_t padded = ke_padded(c->n);
   for (size_t j = 0; j < s->k; j++) {
     if (j % KE_PANEL == 0)
-      ke_inner(&c->rows, s->i0, s->m, &c->rows, s->j0 + j, ke_smaller(KE_PANEL, s->k - j), b->inner,
-               KE_STRIP);
+      fill_inner(c, s, b, j);
     double *value = b->inner + j % KE_PANEL * KE_STRIP;
     const double *slope = value_and_slope(c, s, j, value, b->slope);
     const weighing w = {value,
                         slope,
-                        c->table + s->i0 + (size_t)c->label[s->j0 + j] * padded,
+                        b->target + j % KE_PANEL * KE_STRIP,
                         s->j0 + j < s->i0 ? 1.0 : 0.5,
                         c->type == KE_ALIGNMENT,
                         {b->panel[0] + j * KE_PANEL, b->panel[1] + j * KE_PANEL},

@@ -4,7 +4,7 @@
 
 #include "kernel.h"
 
-/* What a Gram matrix K is judged by, T being a target constant on blocks of classes:
+/* What a Gram matrix K is judged by, T = U U' being a target of low rank:
  * product <K,T>; alignment <K,T> / (constant |K|), constant = |T|; separability
  * (<K,T> - <K,1>/n) / (tr K - <K,T> + constant), T being 1/n_c within class c, else 0. */
 typedef enum { KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY } ke_criterion_type;
@@ -15,12 +15,11 @@ typedef enum { KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY } ke_criterion_type;
 typedef struct {
   ke_criterion_type type;
   ke_kernel kernel; /* not spline */
-  size_t n, d, classes, block;
-  const double *x;      /* n x d, not weighted; small offsets make exact gradients */
-  const int *label;     /* n, from 0 */
-  const double *target; /* classes x classes, symmetric */
+  size_t n, d, rank, block;
+  const double *x; /* n x d, not weighted; small offsets make exact gradients */
+  const double *u; /* n x rank */
   double constant;
-  double *table;  /* lent by ke_criterion_open() from here on: targets of rows by class */
+  ke_rows target; /* lent by ke_criterion_open() from here on: rows of U */
   ke_rows rows;   /* weighted rows */
   double *across; /* columns of x (and a column of ones) packed as rows, block by block */
   double *sums;   /* totals, rows and columns, then one slot a strip of a batch */

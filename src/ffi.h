@@ -78,13 +78,11 @@ SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights);
 SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads);
 SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP verbose);
 
-SEXP ffi_criterion(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP weights,
-                   SEXP threads);
-SEXP ffi_maximise(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP start, SEXP control,
-                  SEXP threads);
+SEXP ffi_criterion(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP threads);
+SEXP ffi_maximise(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP start, SEXP control, SEXP threads);
 SEXP ffi_maximise_function(SEXP function, SEXP environment, SEXP start, SEXP control);
-SEXP ffi_subset_pairs(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP threads);
-SEXP ffi_subset_extend(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen, SEXP threads);
-SEXP ffi_subset_reduce(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen, SEXP threads);
+SEXP ffi_subset_pairs(SEXP x, SEXP u, SEXP kernel, SEXP threads);
+SEXP ffi_subset_extend(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads);
+SEXP ffi_subset_reduce(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads);
 
 #endif

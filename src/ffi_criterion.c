@@ -23,17 +23,17 @@ static SEXP vector_of(const double *from, size_t n)
   return out;
 }
 
-static const double *target_table(SEXP target, size_t *classes)
+/* The factor U of the target, a row for each of n. */
+static const double *target_factor(SEXP u, size_t n, size_t *rank)
 {
-  size_t columns;
-  const double *values = ffi_matrix(target, classes, &columns, "target");
-  ffi_assert(*classes == columns, "target");
+  size_t rows;
+  const double *values = ffi_matrix(u, &rows, rank, "target");
+  ffi_assert(rows == n && *rank > 0, "target");
   return values;
 }
 
 /* spec: type, constant, block */
-static ke_criterion criterion_of(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel,
-                                 const ke_env *env)
+static ke_criterion criterion_of(SEXP x, SEXP u, SEXP spec, SEXP kernel, const ke_env *env)
 {
   ke_criterion c;
   memset(&c, 0, sizeof c);
@@ -42,8 +42,7 @@ static ke_criterion criterion_of(SEXP x, SEXP label, SEXP target, SEXP spec, SEX
   c.constant = REAL(spec)[1];
   c.kernel = ffi_kernel(kernel);
   c.x = ffi_matrix(x, &c.n, &c.d, "x");
-  c.target = target_table(target, &c.classes);
-  c.label = ffi_labels(label, c.n, c.classes);
+  c.u = target_factor(u, c.n, &c.rank);
   const size_t most = (c.n + KE_STRIP - 1) / KE_STRIP * KE_STRIP;
   const double block = REAL(spec)[2];
   ffi_assert(block >= 1 && c.n > 0 && c.kernel.type != KE_SPLINE, "block");
@@ -54,11 +53,10 @@ static ke_criterion criterion_of(SEXP x, SEXP label, SEXP target, SEXP spec, SEX
 }
 
 /* Value and gradient (by v = w^2) for scale factors w. */
-SEXP ffi_criterion(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP weights,
-                   SEXP threads)
+SEXP ffi_criterion(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
-  ke_criterion c = criterion_of(x, label, target, spec, kernel, &env);
+  ke_criterion c = criterion_of(x, u, spec, kernel, &env);
   const double *w = ffi_optional(weights, c.d, "weights");
   ffi_assert(w != NULL, "weights");
   double *gradient = ffi_doubles(c.d), value;
@@ -112,11 +110,10 @@ static SEXP run_search(const ke_objective *f, SEXP start, SEXP control)
   return search_result(&s, w, f->d, status);
 }
 
-SEXP ffi_maximise(SEXP x, SEXP label, SEXP target, SEXP spec, SEXP kernel, SEXP start, SEXP control,
-                  SEXP threads)
+SEXP ffi_maximise(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP start, SEXP control, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
-  ke_criterion c = criterion_of(x, label, target, spec, kernel, &env);
+  ke_criterion c = criterion_of(x, u, spec, kernel, &env);
   objective_data data = {&c, &env};
   const ke_objective f = {c.d, evaluate, &data};
   return run_search(&f, start, control);
@@ -151,14 +148,16 @@ SEXP ffi_maximise_function(SEXP function, SEXP environment, SEXP start, SEXP con
 
 /* ---- searches over sets of columns ------------------------------------------------------- */
 
-static ke_subset subset_of(SEXP x, SEXP label, SEXP target, SEXP kernel)
+static ke_subset subset_of(SEXP x, SEXP u, SEXP kernel)
 {
   ke_subset s;
   memset(&s, 0, sizeof s);
   s.kernel = ffi_kernel(kernel);
   s.x = ffi_matrix(x, &s.n, &s.d, "x");
-  s.target = target_table(target, &s.classes);
-  s.label = ffi_labels(label, s.n, s.classes);
+  size_t rank;
+  const double *values = target_factor(u, s.n, &rank);
+  s.target = ffi_rows_lend(s.n, rank);
+  ke_panels(values, s.n, NULL, NULL, &s.target);
   s.rows = ffi_rows_lend(s.n, s.d);
   return s;
 }
@@ -180,10 +179,10 @@ static SEXP subset_result(SEXP kt, SEXP kk)
   return named_list(2, names, values);
 }
 
-SEXP ffi_subset_pairs(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP threads)
+SEXP ffi_subset_pairs(SEXP x, SEXP u, SEXP kernel, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
-  ke_subset s = subset_of(x, label, target, kernel);
+  ke_subset s = subset_of(x, u, kernel);
   pack_columns(&s);
   double *work = ffi_doubles(ke_subset_work(s.d, &env));
   const int rows = (int)s.d + 1;
@@ -195,10 +194,10 @@ SEXP ffi_subset_pairs(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP threads
   return out;
 }
 
-SEXP ffi_subset_extend(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen, SEXP threads)
+SEXP ffi_subset_extend(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
-  ke_subset s = subset_of(x, label, target, kernel);
+  ke_subset s = subset_of(x, u, kernel);
   pack_columns(&s);
   double *work = ffi_doubles(ke_subset_work(s.d, &env));
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
@@ -210,10 +209,10 @@ SEXP ffi_subset_extend(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen
   return out;
 }
 
-SEXP ffi_subset_reduce(SEXP x, SEXP label, SEXP target, SEXP kernel, SEXP chosen, SEXP threads)
+SEXP ffi_subset_reduce(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
-  ke_subset s = subset_of(x, label, target, kernel);
+  ke_subset s = subset_of(x, u, kernel);
   double *work = ffi_doubles(ke_subset_work(s.d, &env));
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
   ffi_assert(chosen != R_NilValue, "chosen");

@@ -33,11 +33,9 @@ static tile tile_at(const ke_subset *s, size_t edge, size_t i0, size_t j0)
 /* Targets of the tile's cells, times its share. */
 static void fill_target(const ke_subset *s, const tile *t, double *target)
 {
-  for (size_t j = 0; j < t->k; j++)
-    for (size_t i = 0; i < t->m; i++)
-      target[i + j * t->m] =
-          t->share *
-          s->target[(size_t)s->label[t->i0 + i] + (size_t)s->label[t->j0 + j] * s->classes];
+  ke_inner(&s->target, t->i0, t->m, &s->target, t->j0, t->k, target, t->m);
+  for (size_t p = 0; p < t->m * t->k; p++)
+    target[p] *= t->share;
 }
 
 size_t ke_subset_work(size_t d, const ke_env *env)

@@ -10,10 +10,9 @@
 /* The one-column kernel of column e is `kernel` on that column alone. */
 typedef struct {
   ke_kernel kernel;
-  size_t n, d, classes;
+  size_t n, d;
   const double *x;       /* n x d */
-  const int *label;      /* n, from 0 */
-  const double *target;  /* classes x classes, symmetric */
+  ke_rows target;        /* rows of U, the target being T = U U' */
   const ke_rows *column; /* d: each column packed by itself */
   ke_rows rows;          /* all columns, lent for ke_pack() */
 } ke_subset;

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 101, D = 5, CLASSES = 3 };
+enum { N = 101, D = 5, RANK = 3 };
 
-static double x[N * D], target[CLASSES * CLASSES];
-static int label[N];
+static double x[N * D], u[N * RANK];
 static const ke_env env = {.threads = 1};
 
 static void fill(void)
@@ -17,10 +16,8 @@ static void fill(void)
   uint64_t state = 1;
   for (size_t i = 0; i < N * D; i++)
     x[i] = draw(&state);
-  for (size_t i = 0; i < N; i++)
-    label[i] = (int)(i % CLASSES);
-  for (size_t a = 0; a < CLASSES * CLASSES; a++)
-    target[a] = a % (CLASSES + 1) == 0 ? 1.0 : -0.5;
+  for (size_t i = 0; i < N * RANK; i++)
+    u[i] = draw(&state);
 }
 
 static ke_criterion make(ke_criterion_type type, ke_kernel_type kernel, size_t block, double **work)
@@ -30,8 +27,8 @@ static ke_criterion make(ke_criterion_type type, ke_kernel_type kernel, size_t b
   const ke_kernel k = {kernel, 0.3, 1.0, 3.0};
   c.type = type;
   c.kernel = k;
-  c.n = N, c.d = D, c.classes = CLASSES, c.block = block;
-  c.x = x, c.label = label, c.target = target;
+  c.n = N, c.d = D, c.rank = RANK, c.block = block;
+  c.x = x, c.u = u;
   c.constant = 2.0;
   *work = malloc(ke_criterion_work(&c, &env) * sizeof(double));
   ke_criterion_open(&c, *work, &env);
@@ -216,13 +213,12 @@ static void strips_look_for_interrupts(void)
 {
   enum { BATCH = 8, ROWS = 9 * KE_STRIP + 5, STRIPS = 10, WIDE = 1000 };
   double *many = draw_many(ROWS * WIDE, 3), *work, value, gradient[WIDE];
-  int *labels = calloc(ROWS, sizeof *labels);
   size_t expected = 0;
   ke_criterion c;
   memset(&c, 0, sizeof c);
   c.kernel.type = KE_RBF, c.kernel.scale = 0.3;
-  c.n = ROWS, c.d = WIDE, c.classes = CLASSES, c.block = 2 * KE_STRIP;
-  c.x = many, c.label = labels, c.target = target;
+  c.n = ROWS, c.d = WIDE, c.rank = 1, c.block = 2 * KE_STRIP;
+  c.x = many, c.u = many;
   for (size_t first = 0; first < STRIPS; first += 2)
     expected += steps(STRIPS - first, BATCH);
   tally t;
@@ -231,7 +227,7 @@ static void strips_look_for_interrupts(void)
   ke_criterion_open(&c, work, &counted);
   const size_t opened = t.checks;
   ke_criterion_evaluate(&c, many, &value, gradient, &counted);
-  free(many), free(labels), free(work);
+  free(many), free(work);
   mu_assert(t.checks - opened == expected);
 }
 

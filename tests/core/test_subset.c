@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 45, D = 6, CLASSES = 2 };
+enum { N = 45, D = 6, RANK = 2 };
 
 static double x[N * D], kt[(D + 1) * (D + 1)], kk[(D + 1) * (D + 1)];
-static const double target[CLASSES * CLASSES] = {1.0, -0.7, -0.7, 0.5};
-static int label[N];
+static double u[N * RANK];
 static const ke_env env = {.threads = 1};
 
 static ke_rows lend(size_t n, size_t d)
@@ -36,12 +35,14 @@ static void open_fixture(fixture *f, ke_kernel_type type)
   const ke_kernel kernel = {type, 0.4, 1.0, 2.0};
   for (size_t i = 0; i < N * D; i++)
     x[i] = sin(1.7 * (double)i + 0.3 * (double)(i % 7));
-  for (size_t i = 0; i < N; i++)
-    label[i] = i % 3 == 0;
+  for (size_t i = 0; i < N * RANK; i++)
+    u[i] = cos(2.3 * (double)i);
   memset(&f->s, 0, sizeof f->s);
   f->s.kernel = kernel;
-  f->s.n = N, f->s.d = D, f->s.classes = CLASSES;
-  f->s.x = x, f->s.label = label, f->s.target = target;
+  f->s.n = N, f->s.d = D;
+  f->s.x = x;
+  f->s.target = lend(N, RANK);
+  ke_panels(u, N, NULL, NULL, &f->s.target);
   for (size_t e = 0; e < D; e++) {
     f->column[e] = lend(N, 1);
     ke_pack(x + e * N, N, NULL, NULL, &f->column[e]);
@@ -56,6 +57,7 @@ static void close_fixture(fixture *f)
   for (size_t e = 0; e < D; e++)
     give_back(&f->column[e]);
   give_back(&f->s.rows);
+  give_back(&f->s.target);
   free(f->work);
 }
 
@@ -73,7 +75,8 @@ static void naive(const fixture *f, const double *chosen, double sums[2])
         k *= f->s.kernel.type == KE_RBF ? exp(-0.4 * (a - b) * (a - b))
                                         : pow(0.4 * a * b + 1.0, 2.0);
       }
-      sums[0] += target[label[i] + CLASSES * label[j]] * k;
+      for (size_t r = 0; r < RANK; r++)
+        sums[0] += u[i + r * N] * u[j + r * N] * k;
       sums[1] += k * k;
     }
 }
@@ -142,18 +145,16 @@ static void tiles_of_many_columns_are_smaller(void)
   enum { ROWS = 20, MANY = 1000 };
   const size_t edge = KE_SUBSET_TILE / 2; /* edge^2 MANY^2 is at most 1e9 */
   const double at[ROWS] = {0.0};
-  const int one_class[ROWS] = {0};
-  ke_rows column[MANY], packed = lend(ROWS, 1);
+  double ones[ROWS];
+  for (size_t i = 0; i < ROWS; i++)
+    ones[i] = 1.0;
+  ke_rows column[MANY], packed = lend(ROWS, 1), target = lend(ROWS, 1);
+  ke_panels(ones, ROWS, NULL, NULL, &target);
   ke_pack(at, ROWS, NULL, NULL, &packed);
   for (size_t e = 0; e < MANY; e++)
     column[e] = packed;
-  const ke_subset s = {.kernel = {KE_RBF, 1.0, 0.0, 0.0},
-                       .n = ROWS,
-                       .d = MANY,
-                       .classes = 1,
-                       .label = one_class,
-                       .target = target,
-                       .column = column};
+  const ke_subset s = {
+      .kernel = {KE_RBF, 1.0, 0.0, 0.0}, .n = ROWS, .d = MANY, .target = target, .column = column};
   double *sums = malloc(2 * (MANY + 1) * (MANY + 1) * sizeof(double));
   double *work = malloc(ke_subset_work(MANY, &env) * sizeof(double));
   tally t;
@@ -162,6 +163,7 @@ static void tiles_of_many_columns_are_smaller(void)
   const double last = sums[(MANY + 1) * (MANY + 1) - 2]; /* of equal rows: all kernels are 1 */
   free(sums), free(work);
   give_back(&packed);
+  give_back(&target);
   mu_assert(t.checks == half_square(steps(ROWS, edge)));
   mu_near(last, (double)(ROWS * ROWS), 1e-9);
 }

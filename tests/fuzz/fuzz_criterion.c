@@ -1,4 +1,4 @@
-/* Criteria with gradients and the searches over them: any shape, classes, block and kernel. What
+/* Criteria with gradients and the searches over them: any shape, rank, block and kernel. What
  * counts as found is finite, and a search never ends below its start. */
 #include "fuzz.h"
 
@@ -46,21 +46,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   memset(&c, 0, sizeof c);
   c.type = (ke_criterion_type)(fuzz_byte(&f) % 3);
   c.kernel = fuzz_kernel(&f, 4); /* linear, rbf, laplace, polynomial */
-  c.n = fuzz_size(&f, 2, 150), c.d = fuzz_size(&f, 1, 6), c.classes = fuzz_size(&f, 2, 4);
+  c.n = fuzz_size(&f, 2, 150), c.d = fuzz_size(&f, 1, 6), c.rank = fuzz_size(&f, 1, 4);
   c.block = KE_STRIP * fuzz_size(&f, 1, 3);
   c.constant = 0.1 + (double)fuzz_byte(&f) / 32.0;
-  double *target = fuzz_doubles(c.classes * c.classes);
-  for (size_t i = 0; i < c.classes; i++)
-    for (size_t j = 0; j <= i; j++)
-      target[i + j * c.classes] = target[j + i * c.classes] = fuzz_double(&f, 0);
+  double *u = fuzz_fill(&f, c.n * c.rank, 0);
   double *x = fuzz_fill(&f, c.n * c.d, fuzz_byte(&f) % 4 == 0);
-  int *label = (int *)calloc(c.n, sizeof(int));
-  for (size_t i = 0; i < c.n; i++)
-    label[i] = (int)(fuzz_byte(&f) % c.classes);
-  c.x = x, c.label = label, c.target = target;
+  c.x = x, c.u = u;
   double *work = fuzz_doubles(ke_criterion_work(&c, &env));
   ke_criterion_open(&c, work, &env);
   search(&c, &f, &env);
-  free(target), free(x), free(label), free(work);
+  free(u), free(x), free(work);
   return 0;
 }

@@ -30,6 +30,7 @@ reference_rank_derivative <- function(x, w, type, parameter, d) {
 }
 
 reference_rank_target <- function(y, target = "balanced") {
+  if (is.numeric(y)) return(tcrossprod(y - mean(y)))
   y <- as.integer(y)
   classes <- max(y)
   if (classes > 2L) return(ifelse(outer(y, y, `==`), 1, -1 / (classes - 1)))
@@ -41,7 +42,7 @@ reference_rank_target <- function(y, target = "balanced") {
 reference_rank_criterion <- function(K, y, criterion, eps = 0) {
   n <- nrow(K)
   target <- reference_rank_target(y)
-  within <- outer(as.integer(y), as.integer(y), `==`) / tabulate(y)[as.integer(y)]
+  within <- if (is.factor(y)) outer(as.integer(y), as.integer(y), `==`) / tabulate(y)[as.integer(y)]
   centring <- diag(n) - 1 / n
   switch(criterion,
     alignment = {

@@ -80,7 +80,9 @@ test_that("what cannot be compared is refused", {
     kernel_alignment(replace(K, 2, NA), y)
     kernel_alignment(replace(K, 2, 5), y)
     kernel_alignment(K, y[-1])
-    kernel_alignment(K, iris$Sepal.Length)
+    kernel_separability(K, iris$Sepal.Length)
+    kernel_alignment(K, rep(1, 150))
+    kernel_hsic(K, replace(iris$Sepal.Length, 2, Inf))
     kernel_alignment(K, factor(rep("a", 150)))
     kernel_alignment(K, replace(y, 3, NA))
     kernel_alignment(K, y, target = "centred")
@@ -136,5 +138,30 @@ test_that("sums over classes do not depend on the pieces they are taken in", {
   a <- sin(seq_len(n))
   y <- rep_len(c(2L, 1L, 3L), n)
   sums <- as.vector(tapply(a, y, sum))
-  expect_equal(unname(class_sums(tcrossprod(a), factor(y))), tcrossprod(sums), tolerance = 1e-9)
+  expect_equal(product_with(tcrossprod(a), class_factor(factor(y))), sum(sums^2 / tabulate(y)), tolerance = 1e-9)
+})
+
+test_that("numbers are compared as the centred yy', one by one", {
+  x <- random_matrix(40, 3)
+  K <- gram(x, rbf_kernel(1.2))
+  y <- x[, 1]^2 + 7
+  a <- h <- norm <- 0
+  H <- diag(40) - 1 / 40
+  for (i in 1:40) for (j in 1:40) {
+    t <- (y[i] - mean(y)) * (y[j] - mean(y))
+    a <- a + K[i, j] * t
+    norm <- norm + t^2
+  }
+  expect_equal(kernel_alignment(K, y), a / sqrt(norm * sum(K^2)), tolerance = 1e-12)
+  expect_equal(kernel_alignment(K, y, "plain"), kernel_alignment(K, y), tolerance = 1e-15)
+  expect_equal(kernel_alignment(K, 3 - 2 * y), kernel_alignment(K, y), tolerance = 1e-12)
+  expect_equal(kernel_hsic(K, y), sum(diag(K %*% H %*% tcrossprod(y) %*% H)) / 39^2, tolerance = 1e-12)
+  expect_equal(kernel_hsic(K, 2 * y), 4 * kernel_hsic(K, y), tolerance = 1e-12)
+  expect_equal(kernel_alignment(tcrossprod(y - mean(y)), matrix(y)), 1)
+  # 0/1 with classes of one size is the balanced target of two classes, up to its unit
+  half <- rep(0:1, 20)
+  expect_equal(kernel_alignment(K, half), kernel_alignment(K, factor(half)), tolerance = 1e-12)
+  expect_error(kernel_alignment(K, cbind(y, y)), "numeric vector", class = "kernelect_error")
+  expect_error(kernel_alignment(K, replace(y, 3, NA)), "missing values .1.. Remove those rows",
+               class = "kernelect_error_missing_values")
 })

@@ -9,14 +9,15 @@ draw_rank_data <- function(n = 101, d = 5, classes = 2) {
   set.seed(11)
   x <- matrix(rnorm(n * d), n)
   x[7, ] <- x[3, ] # a duplicated row: distance exactly zero
-  list(x = x, y = factor(rep_len(seq_len(classes), n)), w = c(0.5, 1, 2, 0, 1.3)[seq_len(d)])
+  y <- if (classes) factor(rep_len(seq_len(classes), n)) else x[, 1] * x[, 2] + 5
+  list(x = x, y = y, w = c(0.5, 1, 2, 0, 1.3)[seq_len(d)])
 }
 
 test_that("value and gradient equal the long-hand derivative matrices", {
-  for (classes in 2:3) {
+  for (classes in c(0, 2, 3, 7)) { # 0: numbers
     data <- draw_rank_data(classes = classes)
     for (type in names(rank_kernels())) {
-      for (criterion in rank_criteria) {
+      for (criterion in if (classes) rank_criteria else setdiff(rank_criteria, "separability")) {
         problem <- criterion_problem(data$x, data$y, rank_kernels()[[type]], criterion, block = 48)
         problem$spec[2] <- if (criterion == "separability") 0.7 else problem$spec[2]
         got <- evaluate_criterion(problem, data$w)
