@@ -25,9 +25,13 @@ dual_source <- function(K) {
 dual_status <- function(status) {
   switch(as.character(status),
     `0` = "solved", `3` = "not converged", `4` = "infeasible",
-    abort("not_finite",
-          "The kernel matrix overflows in the dual problem: rescale the data or the kernel.")
+    fail_dual_overflow()
   )
+}
+
+fail_dual_overflow <- function() {
+  abort("not_finite", "Numbers overflow in the dual problem: use a smaller `cost`, ",
+        "or rescale the data or the kernel.")
 }
 
 # Two-class support vector machine. `g` in {-1, 1}; `cost` may be Inf (hard margin) or differ by

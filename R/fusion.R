@@ -124,11 +124,20 @@ fusion_control <- function(adaptive, noise, cost, max_iter, tol, keep, threads, 
   list(
     adaptive = check_flag(adaptive, "adaptive"),
     noise = check_number(noise, "noise", min = 0, max = 1e12),
-    cost = check_number(cost, "cost", above = 0, finite = FALSE),
+    cost = check_cost(cost),
     max_iter = check_whole(max_iter, "max_iter", min = 1), tol = check_number(tol, "tol", min = 0),
     keep = if (!is.null(keep)) check_flag(keep, "keep"),
     threads = check_threads(threads), verbose = check_flag(verbose, "verbose")
   )
+}
+
+# Squares of dual values, which `cost` bounds, must be numbers.
+check_cost <- function(cost) {
+  cost <- check_number(cost, "cost", above = 0, finite = FALSE)
+  if (is.finite(cost) && cost > 1e100) {
+    must_be("cost", "at most 1e100, or `Inf` for a hard margin", cost)
+  }
+  cost
 }
 
 # Regression: `y`. Recognition: `g`, a column of -1 and 1 for each decision. `scale`: that on
@@ -205,6 +214,7 @@ adapt_weights <- function(set, r, response, control) {
 
 prune_weights <- function(r, set, response, control) {
   share <- r * set$mean_diagonal
+  if (!all_finite(share)) fail_dual_overflow()
   if (!(max(share) > 1e-12 * response$scale)) fail_vanished(response$type, control)
   ifelse(share < 1e-12 * max(share), 0, r)
 }

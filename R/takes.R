@@ -69,7 +69,8 @@
 #' * `cost`: mean reconstruction cost E(M) of the basis; `bound`: what Theorem 1 allows it, NA
 #'   unless the threshold ended the basis;
 #' * `rotation`: for `"kpca"` a list with the `center` and the `vectors` that turn coordinates
-#'   into principal directions, else NULL;
+#'   into principal directions, else NULL; `rounding`: how far rounding moves the coordinates:
+#'   distances that differ by no more are equal, and go to the lowest row;
 #' * `method` (of the basis), `select`, `variant`, `n`.
 #' @references Xu, Shen, Ping and Zhao (2011), TAKES: a fast method to select features in the
 #'   kernel space, CIKM 2011.
@@ -111,7 +112,7 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
     respond = check_classes
   )
   stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
-  chosen <- weigh_directions(stage$z, stage$y, select, variant, control)
+  chosen <- weigh_directions(stage$z, stage$y, select, variant, stage$rounding, control)
   fit <- new_takes(stage, chosen, method, select, variant)
   settle_size(fit, size, control)
 }
@@ -156,10 +157,24 @@ stage_one <- function(parts, method, threshold) {
   rotation <- if (method == "kpca") principal_directions(z)
   list(
     basis = parts$basis, z = if (is.null(rotation)) z else rotate(z, rotation), y = parts$y,
-    rotation = rotation, cost = last_cost(parts$basis),
+    rotation = rotation, rounding = score_rounding(parts$basis, z, rotation),
+    cost = last_cost(parts$basis),
     bound = theorem_bound(parts$basis, threshold)
   )
 }
+
+# How far rounding moves the coordinates, direction by direction: some units (as many as the engine
+# grants a tie) of the longest row, magnified where a pivot is small. Distances in them that are
+# closer than that are equal.
+score_rounding <- function(basis, z, rotation = NULL) {
+  pivot <- basis$path$pivot
+  largest <- max(pivot, rowSums(z^2))
+  moved <- 16 * .Machine$double.eps * largest / sqrt(pivot)
+  if (is.null(rotation)) moved else sqrt(drop(moved^2 %*% rotation$vectors^2))
+}
+
+# Of distances in directions of these weights.
+distance_rounding <- function(rounding, weights = 1) sqrt(cumsum((rounding * weights)^2))
 
 last_cost <- function(basis) basis$path$cost[nrow(basis$path)]
 
@@ -216,8 +231,8 @@ rotate <- function(z, rotation) {
 
 # ---- stage two: weights ------------------------------------------------------------
 
-weigh_directions <- function(z, y, select, variant, control) {
-  if (select == "relief") return(relief(z, y, control))
+weigh_directions <- function(z, y, select, variant, rounding, control) {
+  if (select == "relief") return(relief(z, y, rounding, control))
   run <- ensemble_path(z, y, if (variant == "printed") 1L else 0L, NULL, control)
   gamma <- log_odds(run$error, nrow(z))
   if (variant == "corrected") gamma <- pmax(gamma, 0)
@@ -235,21 +250,46 @@ ensemble_path <- function(z, y, how, order, control) {
   .Call(ffi_kffs, z, as.integer(y), how, order, show_progress(control$verbose))
 }
 
-relief <- function(z, y, control) {
-  n <- nrow(z)
-  near <- .Call(ffi_hits_misses, z, as.integer(y), colMeans(z), control$threads)
-  rows <- which(!is.na(near[seq_len(n)]))
+relief <- function(z, y, rounding, control) {
+  near <- hits_and_misses(z, y, rev(distance_rounding(rounding))[1L], control$threads)
+  rows <- which(!is.na(near$hit))
   margin <- numeric(ncol(z))
   if (length(rows)) {
     at <- z[rows, , drop = FALSE]
     margin <- colMeans(
-      abs(at - z[near[n + rows], , drop = FALSE]) - abs(at - z[near[rows], , drop = FALSE])
+      abs(at - z[near$miss[rows], , drop = FALSE]) - abs(at - z[near$hit[rows], , drop = FALSE])
     )
   }
   run <- ensemble_path(z, y, 2L, order(-margin), control)
   gamma <- pmax(margin, 0)
   if (any(gamma > 0)) gamma <- gamma / sqrt(sum(gamma^2))
   selection_path(run, gamma[run$order], ncol(z))
+}
+
+# For each row the nearest other row of its own class (NA: it is alone) and of the other classes.
+hits_and_misses <- function(z, y, rounding, threads) {
+  near <- nearest_by_class(z, NULL, y, rounding, threads)
+  own <- cbind(seq_along(y), as.integer(y))
+  hit <- near$row[own]
+  near$distance[own] <- Inf
+  list(hit = hit, miss = nearest_of_all(near, rounding)$row)
+}
+
+# In each class the nearest row of z (NULL: the nearest other row of x) and its squared distance;
+# without classes, of all rows.
+nearest_by_class <- function(x, z, y, rounding, threads) {
+  .Call(ffi_nearest, unname(x), if (!is.null(z)) unname(z), if (!is.null(y)) as.integer(y),
+        unname(colMeans(if (is.null(z)) x else z)), rounding, threads)
+}
+
+# Over the classes: equally near ones give way to the lowest row.
+nearest_of_all <- function(near, rounding) {
+  least <- do.call(pmin, lapply(seq_len(ncol(near$distance)), function(k) near$distance[, k]))
+  near$row[near$distance > (sqrt(least) + rounding)^2] <- NA
+  list(
+    row = do.call(pmin, c(lapply(seq_len(ncol(near$row)), function(k) near$row[, k]), na.rm = TRUE)),
+    distance = least
+  )
 }
 
 # A direction picked more than once (printed variant) has the sum of its gammas.
@@ -281,7 +321,7 @@ new_takes <- function(stage, chosen, method, select, variant) {
     directions = chosen$directions,
     scores = weighted_columns(stage$z, chosen$directions, chosen$weights),
     y = stage$y, size = length(chosen$directions), cost = stage$cost, bound = stage$bound,
-    rotation = stage$rotation, method = method, select = select, variant = variant,
+    rotation = stage$rotation, rounding = stage$rounding, method = method, select = select, variant = variant,
     n = nrow(stage$z)
   ))
 }
@@ -324,7 +364,12 @@ keep_directions <- function(fit, n) {
 nested_errors <- function(fit, control) {
   sorted <- order(fit$y)
   .Call(ffi_nested_errors, fit$scores[sorted, , drop = FALSE], as.integer(fit$y)[sorted], sorted,
-        control$threads, show_progress(control$verbose))
+        score_tolerance(fit), control$threads, show_progress(control$verbose))
+}
+
+# Distances of scores that are equal, in the first 1, 2, ... directions.
+score_tolerance <- function(fit) {
+  distance_rounding(fit$rounding[fit$directions], fit$weights[fit$directions])
 }
 
 validate_takes <- function(fit, arg = "object") {
@@ -335,6 +380,7 @@ validate_takes <- function(fit, arg = "object") {
   must_hold(arg,
     rotation = is.null(turn) || (is_matrix_of(turn$vectors, L, D) && is_numbers(turn$center, L)),
     weights = is_numbers(fit$weights, D) && all(fit$weights >= 0),
+    rounding = is_numbers(fit$rounding, D) && all(fit$rounding >= 0),
     directions = is.integer(fit$directions) && !anyDuplicated(fit$directions) &&
       setequal(fit$directions, which(fit$weights > 0)),
     y = is.factor(fit$y) && length(fit$y) > 0L && nlevels(fit$y) > 0L && !anyNA(fit$y),
@@ -410,9 +456,8 @@ nearest_class <- function(fit, scores, threads) {
     largest <- which.max(tabulate(fit$y, nlevels(fit$y)))
     return(factor(rep(levels(fit$y)[largest], nrow(scores)), levels(fit$y)))
   }
-  nearest <- .Call(ffi_nearest, unname(scores), unname(fit$scores), unname(colMeans(fit$scores)),
-                   threads)
-  fit$y[nearest]
+  near <- nearest_by_class(scores, fit$scores, NULL, score_tolerance(fit)[fit$size], threads)
+  fit$y[near$row]
 }
 
 # ---- methods -----------------------------------------------------------------------

@@ -73,10 +73,10 @@ SEXP ffi_column_sd(SEXP x, SEXP center);
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);
 SEXP ffi_memory_limit(void);
 SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose);
-SEXP ffi_nearest(SEXP x, SEXP z, SEXP shift, SEXP threads);
+SEXP ffi_nearest(SEXP x, SEXP z, SEXP label, SEXP shift, SEXP rounding, SEXP threads);
 SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights);
-SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads);
-SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP verbose);
+SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP rounding, SEXP threads,
+                       SEXP verbose);
 
 SEXP ffi_criterion(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP threads);
 SEXP ffi_maximise(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP start, SEXP control, SEXP threads);

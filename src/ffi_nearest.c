@@ -1,32 +1,36 @@
 #include "ffi.h"
 
-static SEXP find_nearest(const ke_rows *queries, const ke_rows *rows, const int *label,
-                         const ke_env *env)
-{
-  const size_t count = label ? 2 * queries->n : queries->n;
-  ke_nearest p = {queries, rows, label, label != NULL, NULL, NULL};
-  p.distance = ffi_doubles(count);
-  p.nearest = ffi_sizes(count);
-  double *work = ffi_doubles((size_t)env->threads * KE_TILE * KE_TILE);
-  ke_find_nearest(&p, work, env);
-  return ffi_row_numbers(p.nearest, count, rows->n);
-}
-
-/* For each row of x the number of the nearest row of z. */
-SEXP ffi_nearest(SEXP x, SEXP z, SEXP shift, SEXP threads)
+/* For each row of x, in each class of the rows of z, the number of the nearest row (NA: none) and
+ * its squared distance: list(row, distance), matrices with a column a class. `label` NULL: all are
+ * one class. z NULL: the other rows of x. */
+SEXP ffi_nearest(SEXP x, SEXP z, SEXP label, SEXP shift, SEXP rounding, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
-  const ke_rows queries = ffi_rows(x, shift, R_NilValue), rows = ffi_rows(z, shift, R_NilValue);
+  const int self = Rf_isNull(z);
+  const ke_rows queries = ffi_rows(x, shift, R_NilValue);
+  const ke_rows rows = self ? queries : ffi_rows(z, shift, R_NilValue);
   ffi_assert(queries.d == rows.d && rows.n > 0, "columns of x and z");
-  return find_nearest(&queries, &rows, NULL, &env);
-}
-
-/* For each row the nearest other row of its class, then for each that of another class. */
-SEXP ffi_hits_misses(SEXP z, SEXP label, SEXP shift, SEXP threads)
-{
-  const ke_env env = ffi_env(threads);
-  const ke_rows rows = ffi_rows(z, shift, R_NilValue);
-  return find_nearest(&rows, &rows, ffi_labels(label, rows.n, SIZE_MAX), &env);
+  ke_nearest p = {.queries = &queries, .rows = &rows, .classes = 1, .self = self};
+  if (!Rf_isNull(label)) {
+    p.label = ffi_labels(label, rows.n, SIZE_MAX);
+    p.classes = ffi_count_classes(p.label, rows.n);
+  }
+  p.rounding = Rf_asReal(rounding);
+  const size_t count = queries.n * p.classes;
+  const char *names[] = {"row", "distance", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, (int)queries.n, (int)p.classes));
+  p.distance = REAL(VECTOR_ELT(out, 1));
+  p.limit = ffi_doubles(count);
+  p.nearest = ffi_sizes(count);
+  p.tied = (unsigned char *)ffi_lend(count, 1);
+  double *work = ffi_doubles((size_t)env.threads * KE_TILE * KE_TILE);
+  ke_find_nearest(&p, work, &env);
+  SEXP row = ffi_row_numbers(p.nearest, count, rows.n);
+  SET_VECTOR_ELT(out, 0, row);
+  Rf_setAttrib(row, R_DimSymbol, Rf_getAttrib(VECTOR_ELT(out, 1), R_DimSymbol));
+  UNPROTECT(1);
+  return out;
 }
 
 /* start[k]: first row of class k among sorted labels (asserted). */
@@ -45,7 +49,8 @@ static size_t *class_starts(const int *label, size_t n, size_t classes)
 }
 
 /* Misclassified rows, each left out in turn, for 1, 2, ... columns. */
-SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP verbose)
+SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP rounding, SEXP threads,
+                       SEXP verbose)
 {
   ke_env env = ffi_env(threads);
   ffi_show_progress(&env, verbose);
@@ -56,6 +61,8 @@ SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP threads, SEXP ve
   p.start = class_starts(p.label, p.n, ffi_count_classes(p.label, p.n));
   p.number = ffi_index(number, p.n, &count);
   ffi_assert(count == p.n, "row numbers");
+  p.rounding = ffi_optional(rounding, p.d, "rounding");
+  ffi_assert(p.rounding != NULL, "rounding");
   double *distance = ffi_doubles(KE_QUERIES * p.n);
   size_t *errors = ffi_sizes(p.d);
   ke_nested_errors(&p, distance, errors, &env);

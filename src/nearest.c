@@ -2,7 +2,9 @@
  *
  * Tiles of inner products give squared distances good to rounding; every
  * row that could be nearest within that rounding is measured again, coordinate by coordinate,
- * so the answer is that of the plain loop, ties to the lowest row.
+ * so the answer is that of the plain loop. Coordinates are rounded themselves: distances that
+ * differ by no more than that are equal, and the lowest row of these is taken, so that the choice
+ * is not that of a BLAS. A query for which that came up is looked through once more.
  *
  * Nested sizes: adding a direction adds (s_i - s_j)^2 to all distances of a few rows left out:
  * O(n^2 d) in all, memory KE_QUERIES n. */
@@ -27,23 +29,71 @@ static double distance2(const ke_rows *a, size_t i, const ke_rows *b, size_t j)
   return sum;
 }
 
+/* The largest squared distance that counts as equal to `least`. */
+static double equal_up_to(double least, double rounding)
+{
+  return least + rounding * (2.0 * sqrt(least) + rounding);
+}
+
+static size_t class_of(const ke_nearest *p, size_t row)
+{
+  return p->label ? (size_t)p->label[row] : 0;
+}
+
+/* Row j is nearer than what entry `at` holds: a tie if that is still as near. */
+static void replace(ke_nearest *p, size_t at, size_t j, double distance)
+{
+  const double limit = equal_up_to(distance, p->rounding);
+  p->tied[at] = p->distance[at] <= limit;
+  p->distance[at] = distance;
+  p->limit[at] = limit;
+  p->nearest[at] = j;
+}
+
 /* Query i against rows j0 .. j0 + k, whose inner products with it are g[0], g[ld], ... */
 static void scan(ke_nearest *p, size_t i, size_t j0, size_t k, const double *g, size_t ld)
 {
   const double slack = ((double)p->rows->d + 8.0) * DBL_EPSILON;
   for (size_t c = 0; c < k; c++) {
-    const size_t j = j0 + c;
+    const size_t j = j0 + c, at = i + class_of(p, j) * p->queries->n;
     if (p->self && i == j)
       continue;
     const double lengths = p->queries->norm[i] + p->rows->norm[j];
-    const size_t set = p->label && p->label[i] != p->label[j] ? i + p->queries->n : i;
-    if ((lengths - 2.0 * g[c * ld]) - slack * lengths > p->distance[set])
+    if ((lengths - 2.0 * g[c * ld]) - slack * lengths > p->distance[at])
       continue;
     const double exact = distance2(p->queries, i, p->rows, j);
-    if (exact < p->distance[set]) {
-      p->distance[set] = exact;
-      p->nearest[set] = j;
-    }
+    if (exact < p->distance[at])
+      replace(p, at, j, exact);
+  }
+}
+
+/* Of the rows that are equally near the lowest. */
+static void settle_tie(ke_nearest *p, size_t i, size_t class)
+{
+  const size_t at = i + class * p->queries->n;
+  for (size_t j = 0; j < p->nearest[at]; j++)
+    if (class_of(p, j) == class && !(p->self && i == j) &&
+        distance2(p->queries, i, p->rows, j) <= p->limit[at])
+      p->nearest[at] = j;
+}
+
+static void settle_ties(ke_nearest *p, const ke_env *env)
+{
+  const size_t m = p->queries->n;
+  for (size_t k = 0; k < p->classes; k++)
+    for (size_t i = 0; i < m; i++)
+      if (p->tied[i + k * m]) {
+        ke_check(env);
+        settle_tie(p, i, k);
+      }
+}
+
+static void start_empty(ke_nearest *p)
+{
+  for (size_t i = 0; i < p->queries->n * p->classes; i++) {
+    p->distance[i] = p->limit[i] = INFINITY;
+    p->nearest[i] = p->rows->n;
+    p->tied[i] = 0;
   }
 }
 
@@ -72,15 +122,12 @@ static void sweep_tile(void *data, size_t item, size_t worker)
 
 void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
 {
-  const size_t m = p->queries->n, n = p->rows->n, results = p->label ? 2 * m : m;
+  const size_t m = p->queries->n, n = p->rows->n;
   const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
   const double flops = KE_TILE * KE_TILE * (double)(2 * p->rows->d + 16);
   const size_t span = KE_TILE * ke_smaller(SPAN, ke_batch(flops));
   const size_t step = ke_batch(flops * (double)(span / KE_TILE));
-  for (size_t i = 0; i < results; i++) {
-    p->distance[i] = INFINITY;
-    p->nearest[i] = n;
-  }
+  start_empty(p);
   for (size_t first = 0; first < tiles; first += step)
     for (size_t j0 = 0; j0 < n; j0 += span) {
       const size_t count = ke_smaller(span, n - j0);
@@ -89,6 +136,7 @@ void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
       ke_share(env, ke_smaller(step, tiles - first), flops * (double)count / KE_TILE, sweep_tile,
                &s);
     }
+  settle_ties(p, env);
 }
 
 /* ---- nested sizes -------------------------------------------------------------------- */
@@ -128,13 +176,13 @@ DEFINE_DISPATCHED(static, advance,
                   (double *distance, const double *column, double at, size_t n, double *lowest),
                   (distance, column, at, n, lowest))
 
-/* Whether the lowest row number at distance `low` belongs to another class. */
-static int tie_is_lost(const ke_nested *p, const double *distance, double low, size_t from,
+/* Whether the lowest row number within distance `limit` belongs to another class. */
+static int tie_is_lost(const ke_nested *p, const double *distance, double limit, size_t from,
                        size_t to)
 {
   size_t best = 0, lowest = (size_t)-1;
   for (size_t j = 0; j < p->n; j++)
-    if (distance[j] == low && p->number[j] < lowest) {
+    if (distance[j] <= limit && p->number[j] < lowest) {
       lowest = p->number[j];
       best = j;
     }
@@ -153,7 +201,8 @@ static void follow(const ke_nested *p, size_t i, size_t t0, size_t t1, double *d
     advance(distance + from, column + from, at, to - from, &own);
     advance(distance + to, column + to, at, p->n - to, &after);
     const double other = fmin(before, after);
-    wrong[t - t0] = other < own || (other == own && tie_is_lost(p, distance, own, from, to));
+    const double limit = equal_up_to(fmin(own, other), p->rounding[t]);
+    wrong[t - t0] = own > limit || (other <= limit && tie_is_lost(p, distance, limit, from, to));
   }
 }
 

@@ -4,15 +4,19 @@
 
 #include "gram.h"
 
-/* Nearest rows, ties to the lowest. With `label` (queries are the rows then) entry i is the
- * nearest row of the same class and entry i + queries->n that of another class; a row number
- * of rows->n means that there is none. */
+/* Nearest rows of each class: entry i + k queries->n is that of query i in class k; a row number
+ * of rows->n means that there is none. Distances within `rounding` of the least one (distances,
+ * not their squares) are equal: the lowest row wins. */
 typedef struct {
   const ke_rows *queries, *rows;
-  const int *label; /* or NULL */
-  int self;         /* query i is row i, which does not count as its own neighbour */
-  double *distance; /* lent: queries->n, twice with labels; squared */
-  size_t *nearest;  /* the same */
+  const int *label; /* class of every row, from 0; NULL: all are of class 0 */
+  size_t classes;
+  int self; /* query i is row i, which does not count as its own neighbour */
+  double rounding;
+  double *distance;    /* lent: queries->n x classes; squared, the least one */
+  double *limit;       /* the same */
+  size_t *nearest;     /* the same */
+  unsigned char *tied; /* the same */
 } ke_nearest;
 
 /* work: threads x KE_TILE x KE_TILE doubles. */
@@ -23,10 +27,11 @@ void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env);
 /* Nearest-neighbour classification in the first 1, 2, ..., d coordinates, leaving one out. */
 typedef struct {
   size_t n, d;
-  const double *rows;   /* n x d, sorted by class */
-  const int *label;     /* n, from 0 */
-  const size_t *start;  /* classes + 1: first row of each class, and n */
-  const size_t *number; /* n: row numbers before sorting, by which ties are broken */
+  const double *rows;     /* n x d, sorted by class */
+  const int *label;       /* n, from 0 */
+  const size_t *start;    /* classes + 1: first row of each class, and n */
+  const size_t *number;   /* n: row numbers before sorting, by which ties are broken */
+  const double *rounding; /* d: distances in so many coordinates that are this close are equal */
 } ke_nested;
 
 /* errors[t]: rows misclassified by the others with t + 1 coordinates. distance: KE_QUERIES x n

@@ -12,6 +12,7 @@
 
 #include "simd.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,13 +27,17 @@ static uint64_t *votes_of(const ke_votes *v, size_t direction, size_t class)
   return v->bits + (direction * v->classes + class) * v->words;
 }
 
-/* Least-squares fit share_k + slope_k z of each class's indicator. */
+/* Least-squares fit share_k + slope_k z of each class's indicator. A direction whose values differ
+ * by no more than the rounding of their mean, n eps of their size, is constant. */
 static void fit_learner(const double *z, const ke_votes *v, double *share, double *slope)
 {
   const size_t n = v->n, classes = v->classes;
-  double mean = 0.0, spread = 0.0;
-  for (size_t j = 0; j < n; j++)
+  const double rounding = (double)n * DBL_EPSILON;
+  double mean = 0.0, spread = 0.0, size = 0.0;
+  for (size_t j = 0; j < n; j++) {
     mean += z[j];
+    size += z[j] * z[j];
+  }
   mean /= (double)n;
   memset(share, 0, classes * sizeof(double));
   memset(slope, 0, classes * sizeof(double));
@@ -43,22 +48,22 @@ static void fit_learner(const double *z, const ke_votes *v, double *share, doubl
     spread += centred * centred;
   }
   for (size_t k = 0; k < classes; k++) {
-    slope[k] = spread > 0.0 ? slope[k] / spread : 0.0;
+    slope[k] = spread > rounding * rounding * size ? slope[k] / spread : 0.0;
     share[k] -= slope[k] * mean;
   }
 }
 
+#define ROUNDING 1e-10 /* fits of indicators, and weighted errors, this close are equal */
+
+/* The class of highest fit, the lowest of those that are equal. */
 static size_t vote(double z, const double *share, const double *slope, size_t classes)
 {
-  size_t best = 0;
   double highest = share[0] + slope[0] * z;
-  for (size_t k = 1; k < classes; k++) {
-    const double fit = share[k] + slope[k] * z;
-    if (fit > highest) {
-      highest = fit;
-      best = k;
-    }
-  }
+  for (size_t k = 1; k < classes; k++)
+    highest = fmax(highest, share[k] + slope[k] * z);
+  size_t best = 0;
+  while (best + 1 < classes && share[best] + slope[best] * z < highest - ROUNDING)
+    best++;
   return best;
 }
 
@@ -193,8 +198,6 @@ static double weighted_error(const ke_ensemble *e, size_t direction)
   }
   return lost;
 }
-
-#define ROUNDING 1e-10 /* weighted errors this close are equal */
 
 /* The candidate of least error; ties go to the lowest direction. */
 static size_t best_candidate(const ke_ensemble *e, double *error, const ke_env *env)

@@ -68,15 +68,18 @@ reference_relief <- function(z, y) {
   gamma / sqrt(sum(gamma^2))
 }
 
-# Class of the nearest row, ties to the lowest.
-reference_takes_nearest <- function(scores, y, new) {
-  y[apply(new, 1, function(s) which.min(colSums((t(scores) - s)^2)))]
+# Class of the nearest row; rows no farther than the nearest by `rounding` are equally near, and
+# the lowest of them is taken.
+reference_takes_nearest <- function(scores, y, new, rounding = 0) {
+  lowest <- function(distance) which(distance <= min(distance) + rounding)[1]
+  y[apply(new, 1, function(s) lowest(sqrt(colSums((t(scores) - s)^2))))]
 }
 
-reference_takes_loo <- function(scores, y) {
+# `rounding`: one a number of coordinates.
+reference_takes_loo <- function(scores, y, rounding = numeric(ncol(scores))) {
   vapply(seq_len(ncol(scores)), function(k) {
     distance <- as.matrix(stats::dist(scores[, seq_len(k), drop = FALSE]))
     diag(distance) <- Inf
-    mean(y[apply(distance, 1, which.min)] != y)
+    mean(y[apply(distance, 1, function(d) which(d <= min(d) + rounding[k])[1])] != y)
   }, 0)
 }

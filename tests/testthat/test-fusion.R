@@ -839,3 +839,14 @@ test_that("a response in I() and a single complete row go with Gram matrices, to
   new$a[c(1, 3), 2] <- NA
   expect_equal(predict(fit, new), c(NA, whole[2], NA))
 })
+
+test_that("a cost beyond numbers is named as such, and the last that is one is not", {
+  data <- list(x = iris[51:150, 1:2], y = iris$Species[51:150])
+  expect_error(kernel_fusion(data$x, data$y, cost = 1e300), "`cost` must be at most 1e100, or `Inf`", class = "kernelect_error_argument")
+  expect_error(check_cost(1.0001e100), class = "kernelect_error_argument")
+  expect_identical(check_cost(1e100), 1e100)
+  expect_identical(check_cost(Inf), Inf)
+  set <- list(mean_diagonal = c(1, 1))
+  expect_error(prune_weights(c(1, Inf), set, list(scale = 1), list()), "smaller `cost`", class = "kernelect_error_not_finite")
+  expect_error(prune_weights(c(1, NaN), set, list(scale = 1), list()), "smaller `cost`", class = "kernelect_error_not_finite")
+})

@@ -62,11 +62,13 @@ glue_calls <- function() {
       list(x, label, 2L, 1:2, FALSE),
       list(c(bad_x, list(x[0, ], x[, 0])), bad_label, NULL, list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)
     ),
-    ffi_nearest = list(list(x, x, c(0, 0), 1L), list(list(text, narrow), list(x[0, ], narrow), list(0, 1:2), bad_threads)),
-    ffi_hits_misses = list(list(x, label, c(0, 0), 1L), list(list(text, x[-1, ]), bad_label, list(0), bad_threads)),
+    ffi_nearest = list(
+      list(x, x, label, c(0, 0), 0, 1L),
+      list(list(text, narrow), list(x[0, ], narrow), bad_label, list(0, 1:2), NULL, bad_threads)
+    ),
     ffi_nested_errors = list(
-      list(x, label, 1:6, 1L, FALSE),
-      list(list(text, x[-1, ]), c(bad_label, list(rev(label))), list(1:5, 1:7, c(1:5, 7L), 0:5, as.double(1:6)), bad_threads, NULL)
+      list(x, label, 1:6, c(0, 0), 1L, FALSE),
+      list(list(text, x[-1, ]), c(bad_label, list(rev(label))), list(1:5, 1:7, c(1:5, 7L), 0:5, as.double(1:6)), list(0, NULL, 1:2), bad_threads, NULL)
     ),
     ffi_weighted_columns = list(list(x, 2:1, c(1, 2)), list(bad_x, list(c(1L, 3L), 0:1, c(1, 2)), list(1, NULL, 1:2))),
     ffi_zeros = list(list(2L, 3L), list(list(-1L, NA, NULL), list(-1L, NA, NULL)))

@@ -185,7 +185,7 @@ test_that("leave-one-out errors are those of the naive twin, and the best size i
   for (set in takes_sets()) {
     all <- kernel_takes(set$x, set$y)
     fit <- kernel_takes(set$x, set$y, size = "loo")
-    wanted <- reference_takes_loo(all$scores, set$y)
+    wanted <- reference_takes_loo(all$scores, set$y, score_tolerance(all))
     expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], wanted)
     expect_identical(fit$size, which.min(wanted))
     expect_equal(head(all, fit$size)[c("weights", "scores", "directions")], fit[c("weights", "scores", "directions")])
@@ -197,7 +197,65 @@ test_that("leave-one-out counts an identical row of another class, lowest first"
   y <- factor(c("b", "a", "a", "b", "b", "a"))
   fit <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", size = "loo", scale = FALSE)
   all <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", scale = FALSE)
-  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_takes_loo(all$scores, y))
+  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_takes_loo(all$scores, y, score_tolerance(all)))
+})
+
+test_that("scores that rounding tells apart are equal: the lowest row decides", {
+  # rows far from all others have kernel values of 0 with them, and scores of mere rounding
+  far <- diag(30, 24)
+  x <- rbind(random_matrix(40, 24, seed = 5), far)
+  y <- factor(rep(c("a", "b"), length.out = nrow(x)))
+  fit <- kernel_takes(x, y, rbf_kernel(2), basis = "kobl", select = "relief", basis_size = 20, scale = FALSE)
+  new <- -diag(30, 24)
+  scores <- predict(fit, new, type = "scores")
+  known <- predict(fit, new)
+  first <- which(rowSums(fit$scores^2) <= score_tolerance(fit)[fit$size]^2)[1]
+  expect_identical(as.character(known), rep(as.character(y[first]), 24))
+  size <- .Machine$double.eps * max(abs(fit$scores))
+  for (seed in 1:5) {
+    moved <- fit
+    moved$scores <- fit$scores + size * random_matrix(nrow(x), fit$size, seed)
+    expect_identical(nearest_class(moved, scores + size * random_matrix(24, fit$size, seed + 9), 1L), known)
+    expect_identical(nested_errors(moved, list(threads = 1L, verbose = FALSE)), nested_errors(fit, list(threads = 1L, verbose = FALSE)))
+  }
+  # a distance that is no rounding decides
+  moved <- fit
+  moved$scores[first, ] <- moved$scores[first, ] + 10 * score_tolerance(fit)[fit$size]
+  second <- which(rowSums(fit$scores^2) <= score_tolerance(fit)[fit$size]^2)[2]
+  expect_identical(as.character(nearest_class(moved, scores, 1L)), rep(as.character(y[second]), 24))
+})
+
+test_that("rounding of coordinates grows where pivots are small, and turns with the directions", {
+  basis <- list(path = data.frame(pivot = c(1, 0.25, 1e-10)))
+  z <- diag(c(1, 0.5, 1e-5))
+  eps <- 16 * .Machine$double.eps
+  expect_equal(score_rounding(basis, z), eps * c(1, 2, 1e5))
+  expect_equal(score_rounding(basis, 3 * z), 9 * eps * c(1, 2, 1e5))
+  expect_equal(score_rounding(basis, z, list(vectors = diag(3)[, 3:2])), eps * c(1e5, 2))
+  expect_equal(distance_rounding(c(3, 4), c(1, 2)), c(3, sqrt(73)))
+})
+
+test_that("a direction without spread beyond rounding votes for the largest class, any other by its values", {
+  y <- factor(rep(c("a", "b", "c"), c(10, 25, 15)))
+  votes <- function(z) ensemble_path(matrix(z), y, 2L, 1L, list(verbose = FALSE))$error
+  wrong <- mean(y != "b")
+  for (value in c(0, 0.1, -1e8)) expect_equal(votes(rep(value, 50)), wrong)
+  up <- rep(c(1, 2, 3), c(10, 25, 15))
+  spread <- function(share) votes(1 + share * up)
+  expect_equal(spread(10 * .Machine$double.eps), wrong) # within 50 eps
+  expect_equal(spread(1e-9), votes(up))
+  expect_lt(votes(up), wrong)
+})
+
+test_that("fits that rounding tells apart are equal: the vote goes to the first class", {
+  y <- factor(rep(c("a", "b"), each = 4))
+  votes <- function(z) ensemble_path(matrix(z), y, 2L, 1L, list(verbose = FALSE))$error
+  # rows 1 and 5 at the middle, where both classes fit equally well, up to rounding or clearly not
+  at <- function(middle) c(middle, -1, -1, -1, middle, 1, 1, 1)
+  expect_equal(votes(at(0)), 1 / 8)
+  expect_equal(votes(at(1e-12)), 1 / 8)
+  expect_equal(votes(c(-1e-12, -1, -1, -1, 1e-12, 1, 1, 1)), 1 / 8)
+  expect_equal(votes(c(-1e-6, -1, -1, -1, 1e-6, 1, 1, 1)), 0)
 })
 
 test_that("threads do not change the result", {
