@@ -22,6 +22,13 @@ calibrate_softmax <- function(decisions, classes, weights = NULL) {
   list(slope = fit[1L] / spread, offset = stats::setNames(fit[-1L], levels(classes)))
 }
 
+# The same, with how reliable its probabilities are on the rows it was fitted to.
+calibrate_left_out <- function(decisions, classes, weights = NULL) {
+  fit <- calibrate_softmax(decisions, classes, weights)
+  fit$reliability <- reliability(calibrated_probabilities(fit, decisions), classes, weights)
+  fit
+}
+
 # Rows that sum to one, a column a level.
 calibrated_probabilities <- function(calibration, decisions) {
   decisions <- decision_matrix(decisions)
@@ -106,4 +113,15 @@ plot_reliability <- function(table, title, ...) {
   ), ...)
   graphics::abline(0, 1, lty = 3, col = "grey50")
   invisible(table)
+}
+
+# `x` any classifier with `calibration`.
+plot_calibration <- function(x, ...) {
+  table <- x$calibration$reliability
+  if (!is.data.frame(table)) {
+    abort("argument", "`type = \"calibration\"` needs a model of a factor with probabilities.")
+  }
+  gap <- sum(table$weight * abs(table$frequency - table$probability)) / sum(table$weight)
+  title <- sprintf("Probabilities are off by %.1f %% on average", 100 * gap)
+  plot_reliability(table, title, ...)
 }

@@ -8,15 +8,25 @@
 #' @details
 #' With Z the orthonormal coordinates of the rows in the basis, b and a minimise
 #' |y - b - Z a|^2 + `ridge` |a|^2; the intercept b is free. A factor is fitted by its indicator
-#' columns, and the largest value is the class; the values are no probabilities.
+#' columns, and the largest value is the class.
 #'
-#' Bases are nested, so one orthogonal factorisation of Z serves every size: adding a vector
-#' takes one column q off the residuals, and adds q^2 to the leverages h. The leave-one-out
-#' residual is r / (1 - h), exactly what refitting without the row would give, also with a ridge.
-#' Scaling, kernel width, centre and basis are taken as given: they have seen the row left out, so
-#' the error is that of the regression, not of the whole procedure; [kernel_tune()]
-#' cross-validates all of it. `size = "loo"` keeps the size of least error, the smallest one if
-#' several have it.
+#' Leave-one-out is exact: the residual of a row that the fit has not seen is r / (1 - h), with r
+#' its residual and h its leverage, just what refitting without the row would give. Bases are
+#' nested, so one orthogonal factorisation of Z serves all sizes. With `ridge = "loo"` sizes fall
+#' from the whole basis in steps of 1.5, and each is tried with 19 ridges from 1e-6 to 1e3 for
+#' little more than the price of one. The least squared loss wins (for a factor the Brier score,
+#' summed over classes; the error rate is too coarse to choose by); if several have it, the
+#' smallest size, then the largest ridge. Scaling, kernel width, centre and basis are taken as
+#' given: they have seen the row left out, so the loss is that of the regression, not of the
+#' whole procedure; [kernel_tune()] cross-validates all of it.
+#'
+#' A row that alone fixes some direction, such as a far outlier in the basis, has leverage 1: r
+#' and 1 - h are both 0. It gets the limit of a vanishing ridge, the residual of the smallest
+#' coefficients that fit the other rows. With a ridge of 0 a leverage above 1 - 1e-10 counts as 1;
+#' below that, leave-one-out residuals keep about 16 digits less those of 1 / (1 - h).
+#'
+#' Probabilities of classes come from the values that the regression gives to rows left out: a
+#' softmax with one slope and an offset for each class is fitted to them, shrunk a little.
 #'
 #' @inheritParams kernel_pca
 #' @inheritParams kernel_basis
@@ -25,9 +35,10 @@
 #' @param y a numeric vector, a numeric matrix (several responses on one basis), or a factor.
 #' @param basis the name of a method of [kernel_basis()], a `kernel_basis` (its scaling and kernel
 #'   are used), or NULL for all rows (with `size` left alone, none is dropped).
-#' @param size `"loo"`: the best by leave-one-out, among all sizes up to where [kernel_basis()]
-#'   stops; or the largest number of rows, NULL and `Inf` as in [kernel_basis()].
-#' @param ridge penalty on the squared coefficients, at least 0.
+#' @param size `"loo"`: the best by leave-one-out, among sizes up to where [kernel_basis()] stops;
+#'   or the largest number of rows, NULL and `Inf` as in [kernel_basis()].
+#' @param ridge penalty on the squared coefficients: `"loo"`, the best by leave-one-out, or a number
+#'   of at least 0, with which every size is tried.
 #' @param tol,center,neighbours,threshold,first passed to [kernel_basis()].
 #' @param formula,data a formula with response and the data frame with its variables.
 #' @param weights case weights, one a row and not negative, worked out among the columns of `data`;
@@ -40,12 +51,18 @@
 #' * `fitted.values`, `residuals`: of the training rows (for a factor: of its indicators, a column
 #'   per class), NULL without `keep`;
 #' * `basis`: the [kernel_basis()] of the size chosen;
-#' * `loo`: data frame with `size` and `error`, the exact leave-one-out mean squared error (over
-#'   all responses) or misclassification rate for every size; NA where a leverage is 1;
+#' * `size`, `ridge`: as chosen or given;
+#' * `loo`: data frame with `size`, `ridge` and the exact leave-one-out figures `loss`, the mean
+#'   squared error (over all responses; for a factor of the indicators, summed over classes: the
+#'   Brier score), and `error`, the same or for a factor the misclassification rate;
+#' * `nested`: triangular factor `r`, `c`, `center` and `mean`, from which the coefficients of
+#'   every smaller size follow (`predict(size = )`);
+#' * `calibration`: for a factor, `slope` and `offset` of the probabilities, and `reliability`, how
+#'   often what they say of rows left out came true;
 #' * `levels`: class labels, NULL for regression;
 #' * `error`: mean squared error or misclassification rate on the training rows; `confusion`: for
 #'   a factor, the training rows by class and fitted class;
-#' * `ridge`, `n`.
+#' * `n`: number of training rows.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
 #'   Neurocomputing 55, \doi{10.1016/S0925-2312(03)00429-6}.
 #' @examples
@@ -61,14 +78,15 @@ kernel_lm <- function(x, ...) UseMethod("kernel_lm")
 
 #' @rdname kernel_lm
 #' @export
-kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = "loo", ridge = 0,
+kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = "loo",
+                              ridge = "loo",
                               tol = 0.01, center = c("none", "nearest"), neighbours = 1,
                               threshold = identity, first = 1000, scale = TRUE, keep = NULL, ...,
                               na_action = c("fail", "omit"),
                               threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
-  ridge <- check_number(ridge, "ridge", min = 0)
+  ridge <- check_ridge(ridge)
   if (is.null(basis) && missing(size)) size <- Inf
   loo <- identical(size, "loo")
   if (is.character(size) && !loo) must_be("size", "a whole number, NULL, Inf or \"loo\"", size)
@@ -79,10 +97,8 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
     respond = response_matrix
   )
-  response <- parts$y
-  fit <- regress(parts$z, response, ridge)
-  size <- if (loo) best_size(fit$error) else length(fit$error)
-  new_lm(fit, size, parts, response, ridge, check_keep(keep, nrow(parts$z)))
+  fit <- fit_by_loo(parts$z, parts$y, loo, ridge)
+  new_lm(fit, parts, check_keep(keep, nrow(parts$z)))
 }
 
 #' @rdname kernel_lm
@@ -93,60 +109,50 @@ kernel_lm.formula <- function(formula, data, ..., subset, weights) {
 
 # ---- fitting --------------------------------------------------------------------------------
 
-# Least squares for every size at once; z is overwritten by Q with orthonormal columns
-# (up to the ridge). Fields: center, mean (of y), r, c, error.
-regress <- function(z, response, ridge, loo = TRUE) {
-  labels <- if (!is.null(response$classes)) as.integer(response$classes)
-  fit <- .Call(ffi_regress, z, response$matrix, ridge, labels, loo)
-  fit$error[is.nan(fit$error)] <- NA
-  fit
-}
-
-best_size <- function(error) {
-  if (all(is.na(error))) {
-    abort("data", "Leave-one-out cannot choose a size: with every size some row has leverage 1. ",
-          "Give `size` as a number, or a positive `ridge`.")
-  }
-  which(error <= min(error, na.rm = TRUE) * (1 + 1e-12))[1L]
-}
-
-# Coefficients of the first `size` coordinates, without intercept.
-nested_coefficients <- function(fit, size) {
-  backsolve(fit$r, fit$c, k = size)
-}
-
-new_lm <- function(fit, size, parts, response, ridge, keep) {
-  keep_columns <- seq_len(size)
-  a <- nested_coefficients(fit, size)
-  intercept <- fit$mean - drop(fit$center[keep_columns] %*% a)
-  coefficients <- rbind(intercept, a)
-  dimnames(coefficients) <- list(
-    c("(Intercept)", paste0("z", keep_columns)), colnames(response$matrix)
-  )
-  fitted <- fitted_rows(parts$z, fit, size, response$matrix, parts$rows)
-  basis <- head(parts$basis, size)
-  warn_if_dependent(basis, parts$x, fitted, a, intercept)
+new_lm <- function(fit, parts, keep) {
+  response <- parts$y
   classes <- response$classes
+  first <- seq_len(fit$size)
+  nested <- list(
+    r = fit$r[first, first, drop = FALSE], c = fit$c[first, , drop = FALSE],
+    center = fit$center[first], mean = fit$mean
+  )
+  coefficients <- lm_coefficients(nested, fit$size, response)
+  fitted <- fit$fitted
+  rownames(fitted) <- parts$rows
+  basis <- head(parts$basis, fit$size)
+  warn_if_dependent(basis, parts$x, fitted, coefficients[-1L, , drop = FALSE], coefficients[1L, ])
   guess <- if (!is.null(classes)) classes_of(fitted, levels(classes))
   shape <- function(m) if (response$vector) drop_column(m) else m
   new_model("kernel_lm", list(
     coefficients = shape(coefficients),
     fitted.values = if (keep) shape(fitted),
     residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
-    basis = basis, loo = data.frame(size = seq_along(fit$error), error = fit$error),
-    levels = levels(classes), ridge = ridge, n = nrow(fitted),
+    basis = basis, size = fit$size, ridge = fit$ridge, loo = fit$loo, nested = nested,
+    levels = levels(classes), n = nrow(fitted),
     error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
-    confusion = if (!is.null(classes)) table(class = classes, fitted = guess)
+    confusion = if (!is.null(classes)) table(class = classes, fitted = guess),
+    calibration = if (!is.null(classes)) {
+      calibrate_left_out(response$matrix - fit$left_out, classes)
+    }
   ))
 }
 
-# Q c + mean with the first `size` columns of Q; zeros in c spare a copy of them.
-fitted_rows <- function(q, fit, size, y, rows) {
-  c <- fit$c
-  c[-seq_len(size), ] <- 0
-  value <- q %*% c + rep(fit$mean, each = nrow(q))
-  dimnames(value) <- list(rows, colnames(y))
-  value
+# Intercept and coefficients of the first `size` coordinates.
+lm_coefficients <- function(nested, size, response) {
+  a <- nested_coefficients(nested, size)
+  coefficients <- rbind(nested$mean - drop(nested$center[seq_len(size)] %*% a), a)
+  dimnames(coefficients) <- list(
+    c("(Intercept)", paste0("z", seq_len(size))), colnames(response$matrix)
+  )
+  coefficients
+}
+
+# "loo", or a number.
+check_ridge <- function(ridge) {
+  if (identical(ridge, "loo")) return(ridge)
+  if (is.character(ridge)) must_be("ridge", "a number of at least 0, or \"loo\"", ridge)
+  check_number(ridge, "ridge", min = 0)
 }
 
 drop_column <- function(m) {
@@ -163,48 +169,98 @@ validate_lm <- function(object, arg = "object") {
   must_hold(arg,
     coefficients =
       is_matrix_of(as.matrix(object$coefficients), length(object$basis$index) + 1L, decisions),
-    n = is_number(object$n),
+    n = is_number(object$n), ridge = is_number(object$ridge),
     levels = is.null(object$levels) ||
       (is_levels(object$levels) && length(object$levels) == decisions)
   )
   object
 }
 
+# What only some predictions need.
+validate_nested <- function(nested, size, decisions) {
+  must_hold("object",
+    nested = is_matrix_of(nested$r, size, size) && all(diag(nested$r) != 0) &&
+      is_matrix_of(nested$c, size, decisions) && is_numbers(nested$center, size) &&
+      is_numbers(nested$mean, decisions)
+  )
+  nested
+}
+
+validate_calibration <- function(calibration, levels) {
+  must_hold("object",
+    calibration = is_numbers(calibration$slope, 1L) &&
+      is_numbers(calibration$offset, length(levels))
+  )
+  calibration$offset <- stats::setNames(calibration$offset, levels)
+  calibration
+}
+
 #' Predictions of a kernel regression or classification
 #'
-#' Use it to get the number or the class of rows that the model has not seen; `type = "response"`
-#' of a classifier tells how close the decision was.
+#' Use it to get the number, the class or the probabilities of classes of rows that the model has
+#' not seen.
 #'
 #' @param object a [kernel_lm()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
-#' @param type `"response"`: values of the regression; `"class"`: the class of largest value.
-#'   The default is `"class"` for a factor.
+#' @param type `"response"`: values of the regression; for a factor also `"class"`, the class of
+#'   largest value and the default; `"prob"`: probabilities, calibrated on rows left out;
+#'   `"decision"`: what class and probabilities were made from, here the values of the regression.
+#' @param size NULL, or use the first `size` rows of the basis only, with coefficients to match.
 #' @param threads number of threads.
 #' @param ... nothing else is accepted.
-#' @returns A factor for classes; a vector, or a matrix with a column per response or class, for
-#'   the regression values. Rows with missing values give NA.
+#' @returns A factor for classes; a matrix for probabilities, a column a class and rows that sum to
+#'   one; a vector, or a matrix with a column per response or class, for the regression values.
+#'   Rows with missing values give NA.
 #' @examples
 #' fit <- kernel_lm(Species ~ ., iris)
 #' predict(fit, iris[c(1, 51, 101), ])
-#' predict(fit, iris[c(1, 51, 101), ], type = "response")
+#' predict(fit, iris[c(1, 51, 101), ], type = "prob")
 #' @family models
 #' @export
-predict.kernel_lm <- function(object, newdata, type = c("response", "class"),
-                              threads = getOption("kernelect.threads", 1L), ...) {
+predict.kernel_lm <- function(object, newdata, type = c("response", "class", "prob", "decision"),
+                              size = NULL, threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   validate_lm(object)
-  classify <- !is.null(object$levels)
-  types <- c("response", "class")
-  type <- if (missing(type)) types[1L + classify] else check_choice(type, "type", types)
-  if (type == "class" && !classify) {
-    abort("argument", "`type = \"class\"` needs a model of a factor; this one is a regression.")
-  }
+  type <- lm_type(type, missing(type), object$levels)
+  if (!is.null(size)) object <- nested_lm(object, size)
   coefficients <- as.matrix(object$coefficients)
   dual <- dual_coefficients(object$basis, coefficients[-1L, , drop = FALSE])
   colnames(dual) <- colnames(object$coefficients)
   values <- expand_rows(object$basis, newdata, dual, -coefficients[1L, ], threads)
-  if (type == "class") return(predicted_classes(values, object$levels))
-  if (is.matrix(object$coefficients)) values else drop_column(values)
+  switch(type,
+    class = predicted_classes(values, object$levels),
+    prob = predicted_probabilities(validate_calibration(object$calibration, object$levels), values),
+    if (is.matrix(object$coefficients)) values else drop_column(values)
+  )
+}
+
+lm_type <- function(type, missing, levels) {
+  types <- c("response", "class", "prob", "decision")
+  type <- if (missing) types[1L + !is.null(levels)] else check_choice(type, "type", types)
+  if (type != "response" && is.null(levels)) {
+    abort("argument", "`type = \"", type, "\"` needs a model of a factor; ",
+          "this one is a regression.")
+  }
+  type
+}
+
+# The model on the first rows of its basis.
+nested_lm <- function(object, size) {
+  most <- length(object$basis$index)
+  size <- check_whole(size, "size", min = 1, max = most)
+  coefficients <- as.matrix(object$coefficients)
+  nested <- validate_nested(object$nested, most, ncol(coefficients))
+  a <- lm_coefficients(nested, size, list(matrix = coefficients))
+  object$coefficients <- if (is.matrix(object$coefficients)) a else drop_column(a)
+  object$basis <- head(object$basis, size)
+  object
+}
+
+# NA where a row has missing values.
+predicted_probabilities <- function(calibration, decisions) {
+  complete <- !is.na(decisions[, 1L])
+  p <- calibrated_probabilities(calibration, decisions[complete, , drop = FALSE])
+  fill_rows(p, complete, rownames(decisions))
 }
 
 # NA where a row has missing values; `decide` is classes_of() or like it.
@@ -226,23 +282,34 @@ print.kernel_lm <- function(x, ...) guard_model("x", {
   cat("<kernel_lm> ", what, ": ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
   cat("kernel:  ", kernel_words(x$basis),
       if (x$ridge > 0) paste0(", ridge ", format(x$ridge, digits = 3)), "\n", sep = "")
-  left_out <- x$loo$error[length(x$basis$index)]
   name <- if (is.null(x$levels)) "mean squared error" else "error rate"
   cat(name, ": ", format(x$error, digits = 4), " on the training rows, ",
-      if (is.na(left_out)) "unknown (leverage 1)" else format(left_out, digits = 4),
-      " leave-one-out\n", sep = "")
+      format(chosen_loo(x)$error, digits = 4), " leave-one-out\n", sep = "")
   invisible(x)
 })
+
+chosen_loo <- function(x) {
+  x$loo[which(x$loo$size == length(x$basis$index) & x$loo$ridge == x$ridge)[1L], ]
+}
+
+# The best ridge of every size.
+loo_by_size <- function(loo) {
+  best <- vapply(split(seq_len(nrow(loo)), loo$size), function(rows) {
+    rows[best_row(loo[rows, ])]
+  }, 0L)
+  loo[unname(best), ]
+}
 
 #' @export
 summary.kernel_lm <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_lm(object)
-  L <- nrow(object$loo)
-  spaced <- pmin(L, round(exp(seq(0, log(L), length.out = 7))))
-  at <- sort(unique(c(spaced, length(object$basis$index))))
+  by_size <- loo_by_size(object$loo)
+  L <- nrow(by_size)
+  spaced <- if (L > 12L) pmin(L, round(exp(seq(0, log(L), length.out = 7)))) else seq_len(L)
+  at <- sort(unique(c(spaced, which(by_size$size == length(object$basis$index)))))
   structure(
-    list(model = object, loo = object$loo[at, ], confusion = object$confusion),
+    list(model = object, loo = by_size[at, ], confusion = object$confusion),
     class = "summary.kernel_lm"
   )
 })
@@ -250,7 +317,7 @@ summary.kernel_lm <- function(object, ...) guard_model("object", {
 #' @export
 print.summary.kernel_lm <- function(x, ...) guard_model("x", {
   print(x$model)
-  cat("leave-one-out error by size (chosen: ", length(x$model$basis$index), "):\n", sep = "")
+  cat("leave-one-out by size (chosen: ", length(x$model$basis$index), "):\n", sep = "")
   print(x$loo, row.names = FALSE, digits = 4)
   if (!is.null(x$confusion) && nrow(x$confusion) <= 12L) print(x$confusion)
   invisible(x)
@@ -264,23 +331,28 @@ coef.kernel_lm <- function(object, ...) {
 
 #' Plot a kernel regression or classification
 #'
-#' Use it to see how well the model fits (`"fit"`), or whether another number of rows would do as
-#' well (`"loo"`).
+#' Use it to see how well the model fits (`"fit"`), whether another number of rows would do as
+#' well (`"loo"`), or whether its probabilities can be taken at their word (`"calibration"`).
 #'
 #' @param x a [kernel_lm()].
 #' @param type `"fit"`: observed against fitted values, or for a factor the confusion matrix of
-#'   the training rows; `"loo"`: leave-one-out error against size.
+#'   the training rows; `"loo"`: leave-one-out loss against size, each with its best ridge;
+#'   `"calibration"`: for a factor, how often what was said with some probability of rows left out
+#'   came true, in ten classes of probability, larger points for more rows.
 #' @param ... graphical parameters for [plot()].
 #' @returns The plotted data, invisibly.
 #' @examples
 #' fit <- kernel_lm(mpg ~ wt + hp, mtcars)
 #' plot(fit)
 #' plot(fit, type = "loo")
+#' plot(kernel_lm(Species ~ ., iris), type = "calibration")
 #' @family models
 #' @export
-plot.kernel_lm <- function(x, type = c("fit", "loo"), ...) guard_model("x", {
+plot.kernel_lm <- function(x, type = c("fit", "loo", "calibration"), ...) guard_model("x", {
   validate_lm(x, "x")
-  if (check_choice(type, "type", c("fit", "loo")) == "loo") return(plot_loo(x, ...))
+  type <- check_choice(type, "type", c("fit", "loo", "calibration"))
+  if (type == "loo") return(plot_loo(x, ...))
+  if (type == "calibration") return(plot_calibration(x, ...))
   if (!is.null(x$confusion)) {
     title <- sprintf("%.1f %% of the training rows are misclassified", 100 * x$error)
     return(plot_confusion(x$confusion, title, ...))
@@ -304,23 +376,16 @@ colnames_or <- function(m, stem) {
 }
 
 plot_loo <- function(x, ...) {
-  known <- x$loo[!is.na(x$loo$error), ]
-  if (!nrow(known)) {
-    abort("model", "No leave-one-out error is known: with every size some row has leverage 1.")
-  }
-  chosen <- length(x$basis$index)
-  local_par(las = upright(known$error))
+  known <- loo_by_size(x$loo)
+  name <- if (is.null(x$levels)) "mean squared error" else "Brier score"
+  local_par(las = upright(known$loss))
   draw(graphics::plot, list(
-    x = known$size, y = known$error, type = "l", col = palette_classes[1L], lwd = 1.5,
-    xlab = "basis size",
-    ylab = if (is.null(x$levels)) {
-      "leave-one-out mean squared error"
-    } else {
-      "leave-one-out error rate"
-    },
-    main = sprintf("Least leave-one-out error at size %d; the model has %d",
-                   known$size[which.min(known$error)], chosen)
+    x = known$size, y = known$loss, type = if (nrow(known) > 1L) "l" else "n",
+    col = palette_classes[1L], lwd = 1.5,
+    xlab = "basis size", ylab = paste("leave-one-out", name),
+    main = sprintf("Least leave-one-out loss at size %d; the model has %d",
+                   known$size[best_row(known)], length(x$basis$index))
   ), ...)
-  graphics::points(chosen, x$loo$error[chosen], pch = 16, col = palette_classes[2L])
+  graphics::points(length(x$basis$index), chosen_loo(x)$loss, pch = 16, col = palette_classes[2L])
   invisible(known)
 }

@@ -218,7 +218,7 @@ lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 
     threads = threads
   )
   response <- training_response(parts$y)
-  fit <- regress(parts$z, response, check_number(ridge, "ridge", min = 0), loo = FALSE)
+  fit <- regress(parts$z, response, check_number(ridge, "ridge", min = 0))
   z <- predict_rows(parts$basis, apply_scaling(newx, parts$basis$scaling), "orthonormal", threads)
   q <- t(backsolve(fit$r, t(z - rep(fit$center, each = nrow(z))), transpose = TRUE))
   lapply(pmin(sizes, ncol(z)), function(size) {

@@ -79,4 +79,19 @@ static inline void ke_trsv_lower(char trans, size_t n, const double *l, size_t l
   F77_CALL(dtrsv)("L", &trans, "N", &in, l, &il, x, &one FCONE FCONE FCONE);
 }
 
+/* A reflection that maps (alpha, x) to (beta, 0): beta replaces alpha, v = (1, x), see LAPACK */
+static inline void ke_larfg(size_t n, double *alpha, double *x, size_t incx, double *tau)
+{
+  int in = (int)n, ix = (int)incx;
+  F77_CALL(dlarfg)(&in, alpha, x, &ix, tau);
+}
+
+/* C (m x n) = (I - tau v v') C, or from the right; work: n, or m */
+static inline void ke_larf(char side, size_t m, size_t n, const double *v, size_t incv, double tau,
+                           double *c, size_t ldc, double *work)
+{
+  int im = (int)m, in = (int)n, iv = (int)incv, ic = (int)ldc;
+  F77_CALL(dlarf)(&side, &im, &in, v, &iv, &tau, c, &ic, work FCONE);
+}
+
 #endif

@@ -50,39 +50,3 @@ SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre)
   UNPROTECT(1);
   return out;
 }
-
-/* z is overwritten by Q, so it must belong to the caller alone. `label`: classes, or NULL; `loo`:
- * whether errors are wanted. */
-SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP label, SEXP loo)
-{
-  const char *names[] = {"center", "mean", "r", "c", "error", ""};
-  ke_regression g;
-  size_t rows;
-  ffi_matrix(z, &g.n, &g.L, "coordinates");
-  const double *response = ffi_matrix(y, &rows, &g.k, "y");
-  ffi_assert(rows == g.n && g.L > 0, "dimensions");
-  const int *classes = label == R_NilValue ? NULL : ffi_labels(label, g.n, g.k);
-  const ke_env env = ffi_env_serial();
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)g.L));
-  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)g.k));
-  SET_VECTOR_ELT(out, 2, matrix_of(g.L, g.L));
-  SET_VECTOR_ELT(out, 3, matrix_of(g.L, g.k));
-  SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, Rf_asLogical(loo) ? (R_xlen_t)g.L : 0));
-  g.z = REAL(z);
-  g.mean = REAL(VECTOR_ELT(out, 0));
-  g.y_mean = REAL(VECTOR_ELT(out, 1));
-  g.r = REAL(VECTOR_ELT(out, 2));
-  g.c = REAL(VECTOR_ELT(out, 3));
-  g.ridge = Rf_asReal(ridge);
-  g.y = ffi_doubles(g.n * g.k);
-  memcpy(g.y, response, g.n * g.k * sizeof(double));
-  g.extra = ffi_doubles(g.L * g.L);
-  g.work = ffi_doubles(g.L * (g.L + 1));
-  ke_regress(&g, &env);
-  if (Rf_asLogical(loo))
-    ke_leave_one_out(&g, classes, REAL(VECTOR_ELT(out, 4)), ffi_doubles(KE_LOO_ROWS * (g.k + 1)),
-                     &env);
-  UNPROTECT(1);
-  return out;
-}

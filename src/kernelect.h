@@ -17,6 +17,7 @@
 #include "fusion.h"
 #include "gram.h"
 #include "kernel.h"
+#include "loo.h"
 #include "nearest.h"
 #include "regress.h"
 #include "rows.h"

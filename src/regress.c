@@ -1,12 +1,12 @@
-/* Least squares on nested columns and exact leave-one-out errors for every number of them.
+/* Least squares on nested columns, for every number of them at once.
  *
- * Minimise |y - b - Z a|^2 + ridge |a|^2 over b and a. The best b centres y and Z; the rest is
- * least squares on the augmented rows A = [Zc; sqrt(ridge) I], with zero responses below.
- * A = [Q; *] R, R upper triangular. Column l of A has no entry in the augmented rows after l, so
- * the first l columns of Q and R solve the problem with the first l columns of Z, for all l:
- *   residuals   e_l = yc - sum_{j <= l} q_j c_j,  c = Q'yc
- *   leverages   h_l = 1/n + sum_{j <= l} q_j^2
- *   left out    e_il / (1 - h_il), since a row of an (augmented) least squares problem is deleted.
+ * Minimise sum_i w_i |y_i - b - z_i a|^2 + ridge |a|^2 over b and a. The best b centres y and Z at
+ * their weighted means; the rest is least squares on the augmented rows
+ * A = [W^(1/2) Zc; sqrt(ridge) I], with zero responses below. A = [Q; *] R, R upper triangular.
+ * Column l of A has no entry in the augmented rows after l, so the first l columns of Q and R solve
+ * the problem with the first l columns of Z, for all l. Q is handed out as W^(-1/2) Q: then
+ *   residuals   e_l = yc - sum_{j <= l} q_j c_j,  c = Q'Wyc
+ *   leverages   h_l = 1/sum(w) + sum_{j <= l} q_j^2, of a unit of weight.
  *
  * R comes from Cholesky of A'A, twice, which is orthogonal to rounding while no column depends on
  * the others to more than half the digits; otherwise from Gram-Schmidt by panels, each column
@@ -64,7 +64,7 @@ static void start_extra(const ke_regression *g)
 /* Squared length of column l before it was centred, with its augmented row. */
 static double full_length(const ke_regression *g, size_t l, double centred)
 {
-  return centred + (double)g->n * g->mean[l] * g->mean[l];
+  return centred + g->total * g->mean[l] * g->mean[l];
 }
 
 /* R of A'A; 0 when a column is too nearly dependent for that. */
@@ -182,96 +182,72 @@ static void by_gram_schmidt(const ke_regression *g, const ke_env *env)
   }
 }
 
+/* ---- weights and means ------------------------------------------------------------------------
+ */
+
+static double total_weight(const ke_regression *g)
+{
+  double total = 0.0;
+  for (size_t i = 0; g->weight && i < g->n; i++)
+    total += g->weight[i];
+  return g->weight ? total : (double)g->n;
+}
+
+static void centre_weighted(const ke_regression *g, double *column, double *mean)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < g->n; i++)
+    sum += g->weight[i] * column[i];
+  *mean = sum / g->total;
+  for (size_t i = 0; i < g->n; i++)
+    column[i] -= *mean;
+}
+
+static void centre(const ke_regression *g, double *a, size_t columns, double *mean,
+                   const ke_env *env)
+{
+  clear(mean, columns);
+  if (!g->intercept)
+    return;
+  if (!g->weight) {
+    ke_centre_columns(a, g->n, columns, mean, env);
+    return;
+  }
+  for (size_t l = 0; l < columns; l++) {
+    centre_weighted(g, a + l * g->n, mean + l);
+    ke_check(env);
+  }
+}
+
+/* Rows times the root of their weight, or divided by it. */
+static void weigh_rows(const ke_regression *g, double *a, size_t columns, int divided)
+{
+  for (size_t l = 0; g->weight && l < columns; l++)
+    for (size_t i = 0; i < g->n; i++) {
+      const double root = sqrt(g->weight[i]);
+      a[i + l * g->n] = divided ? a[i + l * g->n] / root : a[i + l * g->n] * root;
+    }
+}
+
 void ke_regress(ke_regression *g, const ke_env *env)
 {
-  ke_centre_columns(g->z, g->n, g->L, g->mean, env);
-  ke_centre_columns(g->y, g->n, g->k, g->y_mean, env);
+  g->total = total_weight(g);
+  centre(g, g->z, g->L, g->mean, env);
+  centre(g, g->y, g->k, g->y_mean, env);
+  weigh_rows(g, g->z, g->L, 0);
+  weigh_rows(g, g->y, g->k, 0);
   if (!by_cholesky(g, env))
     by_gram_schmidt(g, env);
   ke_gemm('T', 'N', g->L, g->k, g->n, 1.0, g->z, g->n, g->y, g->n, 0.0, g->c, g->L);
+  weigh_rows(g, g->z, g->L, 1);
+  weigh_rows(g, g->y, g->k, 1);
 }
 
-/* ---- leave-one-out ------------------------------------------------------------------------ */
-
-/* m rows from i0 on: what the errors sum up, with e the residuals and left = 1 - leverage. */
-typedef struct {
-  size_t i0, m;
-  double *e, *left; /* m x k, m */
-} loo_rows;
-
-static double squared_errors(const loo_rows *s, size_t k)
+int ke_is_dependent(const ke_regression *g, size_t l)
 {
-  double total = 0.0;
-  for (size_t j = 0; j < k; j++)
-    for (size_t i = 0; i < s->m; i++) {
-      const double error = s->e[i + j * s->m] / s->left[i];
-      total += error * error;
-    }
-  return total / (double)k;
-}
-
-static double wrong_classes(const loo_rows *s, size_t k, const int *label)
-{
-  size_t wrong = 0;
-  for (size_t i = 0; i < s->m; i++) {
-    const size_t own = (size_t)label[s->i0 + i];
-    size_t best = 0;
-    double most = -INFINITY;
-    for (size_t j = 0; j < k; j++) {
-      const double value = (double)(j == own) - s->e[i + j * s->m] / s->left[i];
-      if (value > most) {
-        most = value;
-        best = j;
-      }
-    }
-    wrong += best != own;
-  }
-  return (double)wrong;
-}
-
-/* Add column l: residuals and leverages move on. Returns the least of `left`. */
-static double add_column(const ke_regression *g, size_t l, const loo_rows *s)
-{
-  const double *q = g->z + s->i0 + l * g->n;
-  double least = INFINITY;
-  for (size_t i = 0; i < s->m; i++) {
-    s->left[i] -= q[i] * q[i];
-    least = s->left[i] < least ? s->left[i] : least;
-  }
-  for (size_t j = 0; j < g->k; j++) {
-    const double c = g->c[l + j * g->L];
-    double *e = s->e + j * s->m;
-    for (size_t i = 0; i < s->m; i++)
-      e[i] -= q[i] * c;
-  }
-  return least;
-}
-
-static void score_rows(const ke_regression *g, const int *label, const loo_rows *s, double *error)
-{
-  for (size_t i = 0; i < s->m; i++)
-    s->left[i] = 1.0 - 1.0 / (double)g->n;
-  for (size_t j = 0; j < g->k; j++)
-    for (size_t i = 0; i < s->m; i++)
-      s->e[i + j * s->m] = g->y[s->i0 + i + j * g->n];
-  for (size_t l = 0; l < g->L; l++) {
-    if (add_column(g, l, s) <= DEPENDENT)
-      error[l] = NAN;
-    else
-      error[l] += label ? wrong_classes(s, g->k, label) : squared_errors(s, g->k);
-  }
-}
-
-void ke_leave_one_out(const ke_regression *g, const int *label, double *error, double *work,
-                      const ke_env *env)
-{
-  clear(error, g->L);
-  for (size_t i = 0; i < g->n; i += KE_LOO_ROWS) {
-    const size_t m = ke_smaller(KE_LOO_ROWS, g->n - i);
-    const loo_rows s = {i, m, work, work + KE_LOO_ROWS * g->k};
-    score_rows(g, label, &s, error);
-    ke_check(env);
-  }
-  for (size_t l = 0; l < g->L; l++)
-    error[l] /= (double)g->n;
+  const double *q = g->z + l * g->n;
+  for (size_t i = 0; i < g->n; i++)
+    if (q[i] != 0.0)
+      return 0;
+  return 1;
 }

@@ -1,4 +1,5 @@
-/* regress.c: Q R, leverages and leave-one-out errors against refitting by the normal equations. */
+/* regress.c, loo.c: Q R, leverages and leave-one-out errors against refitting by the normal
+ * equations. */
 #include "count.h"
 #include "draw.h"
 #include "kernelect.h"
@@ -9,37 +10,60 @@
 
 typedef struct {
   ke_regression g;
-  double *z, *y, *error; /* z and y as they were */
+  double *z, *y, *loss, *error; /* z and y as they were */
   tally fitting, leaving_out;
 } problem;
 
 static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, const int *label,
                      double *y)
 {
-  problem p = {{n, L, k, ridge, malloc(n * L * sizeof(double)), malloc(L * sizeof(double)),
-                malloc(n * k * sizeof(double)), malloc(k * sizeof(double)),
-                malloc(L * L * sizeof(double)), malloc(L * k * sizeof(double)),
-                malloc(L * L * sizeof(double)), malloc(L * (L + 1) * sizeof(double))},
-               z,
-               y,
-               malloc(L * sizeof(double)),
-               {0},
-               {0}};
-  double *work = malloc(KE_LOO_ROWS * (k + 1) * sizeof *work);
+  problem p;
+  memset(&p, 0, sizeof p);
+  p.z = z;
+  p.y = y;
+  p.loss = malloc(L * sizeof(double));
+  p.error = malloc(L * sizeof(double));
+  p.g.n = n;
+  p.g.L = L;
+  p.g.k = k;
+  p.g.ridge = ridge;
+  p.g.intercept = 1;
+  p.g.z = malloc(n * L * sizeof(double));
+  p.g.mean = malloc(L * sizeof(double));
+  p.g.y = malloc(n * k * sizeof(double));
+  p.g.y_mean = malloc(k * sizeof(double));
+  p.g.r = malloc(L * L * sizeof(double));
+  p.g.c = malloc(L * k * sizeof(double));
+  p.g.extra = malloc(L * L * sizeof(double));
+  p.g.work = malloc(L * (L + 1) * sizeof(double));
   memcpy(p.g.z, z, n * L * sizeof(double));
   memcpy(p.g.y, y, n * k * sizeof(double));
   ke_env env = counting(&p.fitting, 1);
   ke_regress(&p.g, &env);
   env = counting(&p.leaving_out, 1);
-  ke_leave_one_out(&p.g, label, p.error, work, &env);
-  free(work);
+  const ke_loo o = {&p.g,
+                    L,
+                    label,
+                    p.loss,
+                    p.error,
+                    {NULL, NULL, NULL},
+                    malloc(ke_nested_work(L, k) * sizeof(double))};
+  double *inverse = NULL;
+  if (ke_leverage_one(&o)) {
+    inverse = malloc(L * L * sizeof(double));
+    ke_nested_inverse(&p.g, L, inverse, &env);
+  }
+  env = counting(&p.leaving_out, 1);
+  ke_nested_loo(&o, inverse, &env);
+  free(inverse);
+  free(o.work);
   return p;
 }
 
 static void release(problem *p)
 {
   double *arrays[] = {p->g.z,     p->g.mean, p->g.y, p->g.y_mean, p->g.r,  p->g.c,
-                      p->g.extra, p->g.work, p->z,   p->y,        p->error};
+                      p->g.extra, p->g.work, p->z,   p->y,        p->loss, p->error};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     free(arrays[i]);
 }
@@ -207,11 +231,51 @@ static void a_dependent_column_changes_nothing(void)
   release(&p);
 }
 
-static void leverage_one_has_no_error(void)
+/* Rows with leverage 1: what small ridges lead to. */
+static void leverage_one_has_the_limit_of_a_vanishing_ridge(void)
 {
   problem p = solve(8, 7, 1, 0.0, draw_many(56, 41), NULL, draw_many(8, 42));
-  mu_assert(isnan(p.error[6]));
-  mu_assert(!isnan(p.error[3]));
+  problem q = solve(8, 7, 1, 1e-7, draw_many(56, 41), NULL, draw_many(8, 42));
+  mu_near(p.error[6] / refitted_error(&q, 7, NULL), 1.0, 1e-4);
+  mu_near(p.error[3], refitted_error(&p, 4, NULL), 1e-9);
+  release(&p);
+  release(&q);
+}
+
+/* All ridges at one size, on a fit without ridge, against fits with each ridge. */
+static void ridges_are_those_of_refitting(void)
+{
+  const double ridges[] = {1e-6, 0.1, 100.0};
+  const size_t n = 300, L = 9, k = 2;
+  problem p = solve(n, L, k, 0.0, draw_many(n * L, 71), NULL, draw_many(n * k, 72));
+  for (size_t size = 1; size <= L; size += 4) {
+    double loss[3], error[3];
+    tally t;
+    const ke_env env = counting(&t, 1);
+    ke_bidiagonal b = {size,
+                       malloc(size * size * sizeof(double)),
+                       malloc(size * size * sizeof(double)),
+                       malloc(size * sizeof(double)),
+                       malloc(size * sizeof(double)),
+                       malloc(3 * size * sizeof(double))};
+    const ke_loo o = {&p.g,
+                      size,
+                      NULL,
+                      loss,
+                      error,
+                      {NULL, NULL, NULL},
+                      malloc(ke_ridge_work(size, k, 3) * sizeof(double))};
+    ke_bidiagonalise(&p.g, &b, &env);
+    ke_ridge_loo(&o, &b, ridges, 3, &env);
+    for (size_t r = 0; r < 3; r++) {
+      p.g.ridge = ridges[r];
+      mu_near(loss[r], refitted_error(&p, size, NULL), 1e-9);
+    }
+    double *arrays[] = {b.a, b.p, b.diagonal, b.over, b.work, o.work};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+      free(arrays[i]);
+    mu_assert(t.checks == (size - 1) * 2 + steps(n, KE_LOO_ROWS) * (3 + 1));
+  }
   release(&p);
 }
 
@@ -249,7 +313,8 @@ int main(void)
   mu_run(many_rows_go_through_several_chunks);
   mu_run(near_dependence_is_resolved);
   mu_run(a_dependent_column_changes_nothing);
-  mu_run(leverage_one_has_no_error);
+  mu_run(leverage_one_has_the_limit_of_a_vanishing_ridge);
+  mu_run(ridges_are_those_of_refitting);
   mu_run(a_fit_looks_for_interrupts);
   mu_run(panels_look_for_interrupts);
   return mu_report();

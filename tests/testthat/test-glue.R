@@ -19,6 +19,7 @@ glue_calls <- function() {
   bad_threads <- list(0L, NA, -1L)
   problem <- list(x, label, target)
   bad_problem <- list(bad_x, bad_classes, list(target[, 1, drop = FALSE], c(target), NULL))
+  regression <- regress(x, list(matrix = narrow))
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
@@ -48,8 +49,16 @@ glue_calls <- function() {
     ffi_extremes = list(list(x, diag(2)), list(bad_x, list(diag(3), 1))),
     ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
     ffi_regress = list(
-      list(x + 0, narrow, 0, NULL, TRUE),
-      list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL, list(label[-1], as.double(label), label, label - 2L), NULL)
+      list(x, narrow, 0, NULL, TRUE),
+      list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL, list(1, short), NULL)
+    ),
+    ffi_nested_loo = list(
+      list(regression, 2, NULL, TRUE),
+      list(list(within_list(regression, q = x[-1, ]), within_list(regression, r = diag(3)), within_list(regression, c = diag(3))), list(0, 3),
+           list(label[-1], as.double(label), label, label - 2L), NULL)
+    ),
+    ffi_ridge_loo = list(
+      list(regression, 2, NULL, TRUE, 1), list(list(within_list(regression, y = x[-1, ])), list(0, 3), list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
     ffi_fingerprint = list(list(list(1, "a")), list(list(1, NULL, "a"))),
     ffi_fuse = list(list(list(K, K), c(1, 2)), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),

@@ -1,0 +1,163 @@
+/* Glue of least squares and its leave-one-out (regress.c, loo.c). */
+#include "ffi.h"
+
+#include <string.h>
+
+static SEXP field(SEXP list, const char *name)
+{
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  ffi_assert(TYPEOF(list) == VECSXP && XLENGTH(names) == XLENGTH(list), "fit");
+  for (R_xlen_t i = 0; i < XLENGTH(list); i++)
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+      return VECTOR_ELT(list, i);
+  return R_NilValue;
+}
+
+static double *new_element(SEXP list, int at, size_t rows, size_t columns)
+{
+  SEXP value = Rf_allocMatrix(REALSXP, (int)rows, (int)columns);
+  SET_VECTOR_ELT(list, at, value);
+  return REAL(value);
+}
+
+static double *copy_into(double *to, const double *from, size_t count)
+{
+  memcpy(to, from, count * sizeof(double));
+  return to;
+}
+
+/* Fields: q (n x L), y (n x k, centred), r, c, center, mean, weights, intercept, dependent (of
+ * every column). */
+SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept)
+{
+  const char *names[] = {"q",    "y",       "r",         "c",         "center",
+                         "mean", "weights", "intercept", "dependent", ""};
+  ke_regression g;
+  size_t rows;
+  const double *coordinates = ffi_matrix(z, &g.n, &g.L, "coordinates");
+  const double *response = ffi_matrix(y, &rows, &g.k, "y");
+  ffi_assert(rows == g.n && g.L > 0, "dimensions");
+  g.weight = ffi_optional(weights, g.n, "weights");
+  g.intercept = Rf_asLogical(intercept);
+  g.ridge = Rf_asReal(ridge);
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  g.z = copy_into(new_element(out, 0, g.n, g.L), coordinates, g.n * g.L);
+  g.y = copy_into(new_element(out, 1, g.n, g.k), response, g.n * g.k);
+  g.r = new_element(out, 2, g.L, g.L);
+  g.c = new_element(out, 3, g.L, g.k);
+  SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, (R_xlen_t)g.L));
+  SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, (R_xlen_t)g.k));
+  SET_VECTOR_ELT(out, 6, weights);
+  SET_VECTOR_ELT(out, 7, Rf_ScalarLogical(g.intercept));
+  SET_VECTOR_ELT(out, 8, Rf_allocVector(LGLSXP, (R_xlen_t)g.L));
+  g.mean = REAL(VECTOR_ELT(out, 4));
+  g.y_mean = REAL(VECTOR_ELT(out, 5));
+  g.extra = ffi_doubles(g.L * g.L);
+  g.work = ffi_doubles(g.L * (g.L + 1));
+  ke_regress(&g, &env);
+  for (size_t l = 0; l < g.L; l++)
+    LOGICAL(VECTOR_ELT(out, 8))[l] = ke_is_dependent(&g, l);
+  UNPROTECT(1);
+  return out;
+}
+
+static double sum_of(const double *weight, size_t n)
+{
+  double total = 0.0;
+  for (size_t i = 0; weight && i < n; i++)
+    total += weight[i];
+  return weight ? total : (double)n;
+}
+
+/* The result of ffi_regress(), read again. */
+static ke_regression unpack(SEXP fit)
+{
+  ke_regression g;
+  size_t rows, columns;
+  memset(&g, 0, sizeof g);
+  g.z = (double *)ffi_matrix(field(fit, "q"), &g.n, &g.L, "q");
+  g.y = (double *)ffi_matrix(field(fit, "y"), &rows, &g.k, "y");
+  ffi_assert(rows == g.n, "dimensions");
+  g.r = (double *)ffi_matrix(field(fit, "r"), &rows, &columns, "r");
+  ffi_assert(rows == g.L && columns == g.L, "r");
+  g.c = (double *)ffi_matrix(field(fit, "c"), &rows, &columns, "c");
+  ffi_assert(rows == g.L && columns == g.k, "c");
+  g.weight = ffi_optional(field(fit, "weights"), g.n, "weights");
+  g.intercept = Rf_asLogical(field(fit, "intercept"));
+  g.total = sum_of(g.weight, g.n);
+  return g;
+}
+
+/* Fields: loss, error (`count` each); residual, left_out (n x k) and left (n) where kept. */
+static SEXP pack(ke_loo *o, size_t count, int keep)
+{
+  const char *names[] = {"loss", "error", "residual", "left_out", "left", ""};
+  const size_t n = o->g->n, k = o->g->k;
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)count));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)count));
+  o->loss = REAL(VECTOR_ELT(out, 0));
+  o->error = REAL(VECTOR_ELT(out, 1));
+  o->rows.residual = o->rows.left_out = o->rows.left = NULL;
+  if (keep) {
+    o->rows.residual = new_element(out, 2, n, k);
+    o->rows.left_out = new_element(out, 3, n, k);
+    SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, (R_xlen_t)n));
+    o->rows.left = REAL(VECTOR_ELT(out, 4));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+static ke_loo problem(const ke_regression *g, SEXP size, SEXP label)
+{
+  ke_loo o;
+  const double asked = Rf_asReal(size);
+  ffi_assert(asked >= 1.0 && asked <= (double)g->L, "size");
+  memset(&o, 0, sizeof o);
+  o.g = g;
+  o.size = (size_t)asked;
+  o.label = label == R_NilValue ? NULL : ffi_labels(label, g->n, g->k);
+  return o;
+}
+
+/* Leave-one-out for every number of columns up to `size`, at the ridge of `fit`. */
+SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
+{
+  const ke_regression g = unpack(fit);
+  ke_loo o = problem(&g, size, label);
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(pack(&o, o.size, Rf_asLogical(keep)));
+  double *inverse = NULL;
+  o.work = ffi_doubles(ke_nested_work(o.size, g.k));
+  if (ke_leverage_one(&o)) {
+    inverse = ffi_doubles(o.size * o.size);
+    ke_nested_inverse(&g, o.size, inverse, &env);
+  }
+  ke_nested_loo(&o, inverse, &env);
+  UNPROTECT(1);
+  return out;
+}
+
+/* Leave-one-out with `size` columns for every one of `ridges`; `fit` has none. */
+SEXP ffi_ridge_loo(SEXP fit, SEXP size, SEXP label, SEXP keep, SEXP ridges)
+{
+  const ke_regression g = unpack(fit);
+  ke_loo o = problem(&g, size, label);
+  const ke_env env = ffi_env_serial();
+  const size_t count = (size_t)XLENGTH(ridges), m = o.size;
+  ffi_assert(TYPEOF(ridges) == REALSXP && count > 0, "ridges");
+  SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep)));
+  ke_bidiagonal b = {m,
+                     ffi_doubles(m * m),
+                     ffi_doubles(m * m),
+                     ffi_doubles(m),
+                     ffi_doubles(m),
+                     ffi_doubles(3 * m)};
+  o.work = ffi_doubles(ke_ridge_work(m, g.k, count));
+  ke_bidiagonalise(&g, &b, &env);
+  ke_ridge_loo(&o, &b, REAL(ridges), count, &env);
+  UNPROTECT(1);
+  return out;
+}
