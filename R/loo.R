@@ -65,6 +65,12 @@ best_row <- function(loo) {
   least[order(loo$size[least], -loo$ridge[least])[1L]]
 }
 
+# r and c of the ridge that leave-one-out likes best at this size; `fit` has none.
+best_ridge <- function(fit, size, labels) {
+  loo <- ridge_losses(fit, size, labels)
+  ridge_factor(fit, size, loo$ridge[best_row(loo)])
+}
+
 # r and c of a ridge from those without: least squares of c on the (far fewer) rows of r.
 ridge_factor <- function(fit, size, ridge) {
   first <- seq_len(size)

@@ -208,7 +208,7 @@ path_basis <- function(train, kernel, sizes, basis, tol, scale, ...) {
   fit_basis(train$x, train$y, basis, kernel, model_control(basis, most, tol, ...), scale, "fail")
 }
 
-lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 0,
+lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = "loo", tol = 0,
                     center = "none", neighbours = 1, threshold = identity, first = 1000,
                     scale = TRUE, keep = NULL, ...,
                     threads = getOption("kernelect.threads", 1L)) {
@@ -218,13 +218,14 @@ lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 0, tol = 
     threads = threads
   )
   response <- training_response(parts$y)
-  fit <- regress(parts$z, response, check_number(ridge, "ridge", min = 0))
+  ridge <- check_ridge(ridge)
+  labels <- if (!is.null(response$classes)) as.integer(response$classes)
+  fit <- regress(parts$z, response, if (is.character(ridge)) 0 else ridge)
   z <- predict_rows(parts$basis, apply_scaling(newx, parts$basis$scaling), "orthonormal", threads)
-  q <- t(backsolve(fit$r, t(z - rep(fit$center, each = nrow(z))), transpose = TRUE))
+  z <- z - rep(fit$center, each = nrow(z))
   lapply(pmin(sizes, ncol(z)), function(size) {
-    first <- seq_len(size)
-    values <- q[, first, drop = FALSE] %*% fit$c[first, , drop = FALSE] +
-      rep(fit$mean, each = nrow(q))
+    a <- nested_coefficients(if (is.character(ridge)) best_ridge(fit, size, labels) else fit, size)
+    values <- z[, seq_len(size), drop = FALSE] %*% a + rep(fit$mean, each = nrow(z))
     if (is.null(response$classes)) values else classes_of(values, levels(response$classes))
   })
 }

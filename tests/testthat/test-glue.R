@@ -60,7 +60,6 @@ glue_calls <- function() {
     ffi_ridge_loo = list(
       list(regression, 2, NULL, TRUE, 1), list(list(within_list(regression, y = x[-1, ])), list(0, 3), list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
-    ffi_fingerprint = list(list(list(1, "a")), list(list(1, NULL, "a"))),
     ffi_fuse = list(list(list(K, K), c(1, 2)), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
     ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
     ffi_gram = list(

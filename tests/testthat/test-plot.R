@@ -155,10 +155,10 @@ test_that("titles and labels of components tell shares of the total", {
 })
 
 test_that("titles and labels of models tell the model's own numbers", {
-  reg <- kernel_lm(mpg ~ wt + hp, mtcars, size = 6)
+  reg <- kernel_lm(mpg ~ wt + hp, mtcars, size = 6, ridge = 0)
   explained <- 1 - sum(residuals(reg)^2) / sum((mtcars$mpg - mean(mtcars$mpg))^2)
   expect_words(c(sprintf("The fit explains %.1f %% of the variance", 100 * explained), "fitted", "observed"), plot_words(plot(reg)))
-  expect_words(c(sprintf("Least leave-one-out error at size %d; the model has 6", which.min(reg$loo$error)),
+  expect_words(c(sprintf("Least leave-one-out loss at size %d; the model has 6", which.min(reg$loo$loss)),
               "leave-one-out mean squared error"), plot_words(plot(reg, type = "loo")))
   classes <- kernel_lm(iris[1:4], iris$Species, size = 5)
   wrong <- mean(predict(classes, iris[1:4]) != iris$Species)
@@ -166,7 +166,7 @@ test_that("titles and labels of models tell the model's own numbers", {
   expect_words(c(sprintf("%.1f %% of the training rows are misclassified", 100 * wrong), levels(iris$Species)), words)
   counts <- table(iris$Species, predict(classes, iris[1:4]))
   expect_identical(sort(as.integer(grep("^[0-9]+$", words, value = TRUE))), sort(as.integer(counts)))
-  expect_words("leave-one-out error rate", plot_words(plot(classes, type = "loo")))
+  expect_words("leave-one-out Brier score", plot_words(plot(classes, type = "loo")))
   lda <- kernel_lda(iris[1:4], iris$Species, size = 6)
   expect_words(c(sprintf("Classes make up %.0f and %.0f %% of the inertia on axes 2 and 1", 100 * lda$values[2], 100 * lda$values[1]),
               "discriminant axis 2", "discriminant axis 1"), plot_words(plot(lda, axes = 2:1)))
@@ -527,7 +527,7 @@ test_that("fitted and observed values meet on the diagonal, a colour a response"
 
 test_that("leave-one-out errors are drawn by size, with a mark at the size of the model", {
   for (size in c(2, 5)) {
-    fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = size)
+    fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = size, ridge = 0)
     d <- drawing(shown <- withVisible(plot(fit, type = "loo")))
     expect_line(lines_in(d, palette_classes[1])[[1]], fit$loo$size, fit$loo$error, d)
     expect_identical(nrow(d$marks), 1L)
