@@ -125,3 +125,9 @@ plot_calibration <- function(x, ...) {
   title <- sprintf("Probabilities are off by %.1f %% on average", 100 * gap)
   plot_reliability(table, title, ...)
 }
+
+# Training rows by class and fitted class; weights are counted.
+count_classes <- function(classes, guess, weights = NULL) {
+  if (is.null(weights)) return(table(class = classes, fitted = guess))
+  stats::xtabs(weights ~ class + fitted, list(weights = weights, class = classes, fitted = guess))
+}

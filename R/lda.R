@@ -2,8 +2,8 @@
 #'
 #' Linear discriminant analysis of the coordinates of the rows in a kernel basis (FVS-LDA): the
 #' few curved axes along which classes differ most, with class probabilities. Use it when you
-#' want to see how classes separate, or need posterior probabilities; with `basis = NULL` it is
-#' generalised discriminant analysis (GDA) on all rows.
+#' want to see how classes separate; with `basis = NULL` it is generalised discriminant analysis
+#' (GDA) on all rows.
 #'
 #' @details
 #' With Z the orthonormal coordinates of the rows, T their covariance about the mean and B that of
@@ -14,13 +14,19 @@
 #'
 #' Rows are classified by the largest posterior probability of Gaussian classes on these axes
 #' with a common covariance (the pooled within-class one, divisor n less the number of classes).
-#' The posterior knows nothing of the search for the axes: on training rows it is too sure.
+#' That knows nothing of the search for the axes and is far too sure; so probabilities are
+#' calibrated: the same discriminant analysis is a regression of the classes' indicators with the
+#' ridge n r, turned, whose exact leave-one-out values are turned into scores of rows left out (see
+#' [kernel_lm()]), and a softmax of slope and class offsets is fitted to their log densities.
+#' `ridge = "loo"` takes the ridge of least leave-one-out Brier score of that regression, among 19
+#' from 1e-6 to 1e3 (of the regression).
 #'
 #' @inheritParams kernel_lm
 #' @inheritParams kernel_basis
 #' @param y a factor of class labels, at least two rows each.
 #' @param size largest number of rows in the basis; NULL and `Inf` as in [kernel_basis()].
-#' @param ridge added to the covariance, in units of its mean diagonal; at least 0.
+#' @param ridge added to the covariance, in units of its mean diagonal: at least 0, or `"loo"` for
+#'   the best by leave-one-out.
 #' @param prior prior probabilities of the classes, in the order of the levels; NULL: their
 #'   shares among the training rows.
 #' @param keep keep scores and fitted classes of the training rows? NULL: if there are at most
@@ -37,14 +43,17 @@
 #' * `basis`: the [kernel_basis()];
 #' * `error`: share of training rows misclassified; `confusion`: training rows by class and
 #'   fitted class;
-#' * `levels`, `ridge`, `n`.
+#' * `ridge`: as chosen or given; `loo`: data frame `size`, `ridge`, `loss`, `error` as in
+#'   [kernel_lm()], of the regression of indicators, the ridge in the units of this model;
+#' * `calibration`: slope, offsets and reliability of the probabilities, see [kernel_lm()];
+#' * `levels`, `n`.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
 #'   Neurocomputing 55, \doi{10.1016/S0925-2312(03)00429-6}.
 #' @examples
 #' fit <- kernel_lda(Species ~ ., iris, size = 10)
 #' fit
 #' plot(fit)
-#' predict(fit, iris[c(1, 51, 101), ], type = "posterior")
+#' predict(fit, iris[c(1, 51, 101), ], type = "prob")
 #' @family models
 #' @export
 kernel_lda <- function(x, ...) UseMethod("kernel_lda")
@@ -52,21 +61,22 @@ kernel_lda <- function(x, ...) UseMethod("kernel_lda")
 #' @rdname kernel_lda
 #' @export
 kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = NULL,
-                               ridge = 1e-6, tol = 0.01, center = c("none", "nearest"),
+                               ridge = "loo", tol = 0.01, center = c("none", "nearest"),
                                neighbours = 1, threshold = identity, first = 1000, scale = TRUE,
-                               prior = NULL, keep = NULL, ..., na_action = c("fail", "omit"),
+                               prior = NULL, keep = NULL, weights = NULL, ...,
+                               na_action = c("fail", "omit"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   if (missing(y)) abort("argument", "`y` is missing: give the classes.")
-  ridge <- check_number(ridge, "ridge", min = 0)
+  ridge <- check_ridge(ridge)
   control <- model_control(basis, size, tol,
     center = center, neighbours = neighbours, threshold = threshold, first = first,
     threads = threads, verbose = verbose
   )
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
-    respond = function(y) check_classes(y, min_rows = 2L)
+    respond = function(y) check_classes(y, min_rows = 2L), weights = weights
   )
-  scatter <- class_scatter(parts$z, parts$y)
+  scatter <- class_scatter(parts$z, parts$y, parts$weights)
   new_lda(parts, scatter, ridge, check_prior(prior, scatter), check_keep(keep, nrow(parts$z)))
 }
 
@@ -78,15 +88,27 @@ kernel_lda.formula <- function(formula, data, ..., subset, weights) {
 
 # ---- fitting --------------------------------------------------------------------------------
 
-# Covariance and class means of the coordinates; z is centred in place.
-class_scatter <- function(z, classes) {
-  counts <- tabulate(classes, nlevels(classes))
-  moments <- .Call(ffi_centred_crossprod, z, TRUE)
+# Covariance and class means of the coordinates, in units of weight; `z` is centred (in place,
+# where there are no weights).
+class_scatter <- function(z, classes, weights = NULL) {
+  if (is.null(weights)) {
+    counts <- tabulate(classes, nlevels(classes))
+    moments <- .Call(ffi_centred_crossprod, z, TRUE)
+    weighted <- z
+  } else {
+    counts <- as.vector(rowsum(c(weights, numeric(nlevels(classes))),
+                               c(as.integer(classes), seq_len(nlevels(classes)))))
+    center <- colSums(z * weights) / sum(weights)
+    z <- z - rep(center, each = nrow(z))
+    weighted <- z * weights
+    moments <- list(mean = center, crossprod = crossprod(z, weighted))
+  }
   sums <- matrix(0, nlevels(classes), ncol(z), dimnames = list(levels(classes), NULL))
-  sums[counts > 0L, ] <- rowsum(z, as.integer(classes), reorder = TRUE)
+  sums[sort(unique(as.integer(classes))), ] <- rowsum(weighted, as.integer(classes), reorder = TRUE)
+  n <- sum(counts)
   list(
-    total = moments$crossprod / nrow(z), means = sums / pmax(counts, 1L), center = moments$mean,
-    counts = stats::setNames(counts, levels(classes)), n = nrow(z)
+    total = moments$crossprod / n, means = sums / ifelse(counts > 0, counts, 1),
+    center = moments$mean, counts = stats::setNames(counts, levels(classes)), n = n, z = z
   )
 }
 
@@ -127,15 +149,26 @@ discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
   )
 }
 
+# The ridge as a penalty of least squares: LDA is the regression of the classes' indicators, turned.
+ridge_unit <- function(scatter, size = ncol(scatter$total)) {
+  scatter$n * mean(diag(scatter$total)[seq_len(size)])
+}
+
 new_lda <- function(parts, scatter, ridge, prior, keep) {
+  response <- list(matrix = indicators(parts$y), classes = parts$y)
+  unit <- ridge_unit(scatter)
+  fit <- fit_by_loo(scatter$z, response, FALSE, if (is.numeric(ridge)) ridge * unit else ridge,
+                    parts$weights)
+  fit$loo$ridge <- fit$loo$ridge / unit
+  if (!is.numeric(ridge)) ridge <- fit$ridge / unit
   axes <- discriminant_axes(scatter, ridge)
-  signs <- score_signs(parts$z, axes$scaling)
+  signs <- score_signs(scatter$z, axes$scaling)
   axes$scaling <- axes$scaling * rep(signs, each = nrow(axes$scaling))
   labels <- paste0("LD", seq_along(axes$values))
   colnames(axes$scaling) <- labels
   within <- axes$within * tcrossprod(signs)
   dimnames(within) <- list(labels, labels)
-  scores <- parts$z %*% axes$scaling
+  scores <- scatter$z %*% axes$scaling
   rownames(scores) <- parts$rows
   warn_if_dependent(parts$basis, parts$x, scores, axes$scaling,
                     -drop(scatter$center %*% axes$scaling))
@@ -143,11 +176,15 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
     values = axes$values, scaling = axes$scaling,
     means = scatter$means + rep(scatter$center, each = nrow(scatter$means)),
     prior = prior, counts = scatter$counts, center = scatter$center, within = within,
-    basis = parts$basis, levels = levels(parts$y), ridge = ridge, n = scatter$n
+    basis = parts$basis, levels = levels(parts$y), ridge = ridge, loo = fit$loo,
+    n = length(parts$y)
   ))
-  guess <- classes_of(posterior(model, scores), model$levels)
-  model$error <- mean(guess != parts$y)
-  model$confusion <- table(class = parts$y, fitted = guess)
+  weights <- if (is.null(parts$weights)) rep(1, model$n) else parts$weights
+  guess <- classes_of(lda_decisions(model, scores, prior), model$levels)
+  model$error <- sum(weights[guess != parts$y]) / sum(weights)
+  model$confusion <- count_classes(parts$y, guess, parts$weights)
+  left_out <- lda_decisions(model, left_out_scores(fit, axes$scaling, response))
+  model$calibration <- calibrate_left_out(left_out, parts$y, parts$weights)
   if (keep) {
     model$scores <- scores
     model$fitted.values <- guess
@@ -156,27 +193,45 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   model
 }
 
-# Posterior probabilities of Gaussian classes with one covariance. A within-class variance below
-# 1e-10 of the total one counts as that: separation without end has no density.
-posterior <- function(model, scores) {
-  means <- (model$means - rep(model$center, each = nrow(model$means))) %*% model$scaling
-  gaussian_posterior(scores, means, model$within, model$prior)
+# Axes are the coefficients a of the regression of indicators, turned; so scores of rows left out
+# are its values for them, turned the same way. Only the turn has seen the rows.
+left_out_scores <- function(fit, scaling, response) {
+  a <- nested_coefficients(fit, nrow(scaling))
+  decomposed <- svd(a)
+  used <- decomposed$d > 1e-10 * decomposed$d[1L]
+  turn <- decomposed$v[, used, drop = FALSE] %*%
+    (crossprod(decomposed$u[, used, drop = FALSE], scaling) / decomposed$d[used])
+  (response$matrix - fit$left_out - rep(fit$mean, each = nrow(response$matrix))) %*% turn
 }
 
-gaussian_posterior <- function(scores, means, within, prior) {
+# Log densities of Gaussian classes with one covariance, times their shares of the training rows (or
+# their prior probabilities). A within-class variance below 1e-10 of the total one counts as that:
+# separation without end has no density.
+lda_decisions <- function(model, scores, prior = model$counts / sum(model$counts)) {
+  means <- (model$means - rep(model$center, each = nrow(model$means))) %*% model$scaling
+  gaussian_decisions(scores, means, model$within, prior)
+}
+
+gaussian_decisions <- function(scores, means, within, prior) {
   spectrum <- eigen(within, symmetric = TRUE)
   white <- spectrum$vectors / rep(sqrt(pmax(spectrum$values, 1e-10)), each = nrow(within))
   s <- scores %*% white
   m <- means %*% white
   squares_to <- function(c) rowSums((s - rep(m[c, ], each = nrow(s)))^2)
   distance <- vapply(seq_len(nrow(m)), squares_to, numeric(nrow(s)))
-  distance <- matrix(distance, nrow(s), nrow(m))
-  log_density <- rep(log(prior), each = nrow(s)) - distance / 2
-  best <- if (nrow(s)) max.col(log_density, "first") else integer()
-  top <- log_density[cbind(seq_len(nrow(s)), best)]
-  density <- exp(log_density - top)
-  out <- density / rowSums(density)
+  out <- rep(log(prior), each = nrow(s)) - matrix(distance, nrow(s), nrow(m)) / 2
   dimnames(out) <- list(rownames(scores), rownames(means))
+  out
+}
+
+# Calibrated for the shares of the training rows, then moved to the prior probabilities.
+lda_probabilities <- function(model, scores) {
+  calibration <- validate_calibration(model$calibration, model$levels)
+  shares <- model$counts / sum(model$counts)
+  moved <- rep(log(model$prior / shares), each = nrow(scores))
+  p <- calibrated_probabilities(calibration, lda_decisions(model, scores))
+  out <- softmax_rows(log(p) + moved)
+  dimnames(out) <- dimnames(p)
   out
 }
 
@@ -195,35 +250,39 @@ validate_lda <- function(object, arg = "object") {
     center = is_numbers(object$center, L),
     within = is_matrix_of(object$within, p, p),
     prior = is_numbers(object$prior, k) && all(object$prior >= 0),
-    n = is_number(object$n),
+    counts = is.numeric(object$counts) && length(object$counts) == k && all(object$counts > 0),
+    n = is_number(object$n), ridge = is_number(object$ridge),
     observed = is_null_or(object$observed, function(v) is.factor(v) && length(v) == object$n),
     scores = is_null_or(object$scores, function(v) is_matrix_of(v, object$n, p))
   )
   object
 }
 
-#' Classes, posterior probabilities or scores of a kernel discriminant analysis
+#' Classes, probabilities or scores of a kernel discriminant analysis
 #'
-#' Use it to classify rows that the model has not seen, to know how sure a class is
-#' (`"posterior"`), or to draw new rows among the training rows (`"scores"`).
+#' Use it to classify rows that the model has not seen, to know how sure a class is (`"prob"`), or
+#' to draw new rows among the training rows (`"scores"`).
 #'
 #' @param object a [kernel_lda()].
 #' @param newdata new rows: matrix or data frame with the training columns (matched by name).
-#' @param type `"class"`, `"posterior"` (probabilities, a column per class) or `"scores"` (a
-#'   column per axis).
+#' @param type `"class"`; `"prob"` (or `"posterior"`): probabilities, a column per class,
+#'   calibrated on rows left out; `"decision"`: what both are made from, the log of prior
+#'   probability times Gaussian density on the axes, up to a constant; `"scores"`: a column per
+#'   axis.
 #' @param threads number of threads.
 #' @param ... nothing else is accepted.
 #' @returns A factor, or a matrix with a row per row of `newdata`. Rows with missing values give NA.
 #' @examples
 #' fit <- kernel_lda(Species ~ ., iris, size = 10)
 #' predict(fit, iris[c(1, 51, 101), ])
-#' predict(fit, iris[c(1, 51, 101), ], type = "scores")
+#' predict(fit, iris[c(1, 51, 101), ], type = "prob")
 #' @family models
 #' @export
-predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "scores"),
+predict.kernel_lda <- function(object, newdata,
+                               type = c("class", "prob", "decision", "scores", "posterior"),
                                threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
-  type <- check_choice(type, "type", c("class", "posterior", "scores"))
+  type <- check_choice(type, "type", c("class", "prob", "decision", "scores", "posterior"))
   validate_lda(object)
   dual <- dual_coefficients(object$basis, object$scaling)
   colnames(dual) <- colnames(object$scaling)
@@ -231,10 +290,13 @@ predict.kernel_lda <- function(object, newdata, type = c("class", "posterior", "
                         threads)
   if (type == "scores") return(scores)
   complete <- !is.na(scores[, 1L])
-  probabilities <- fill_rows(
-    posterior(object, scores[complete, , drop = FALSE]), complete, rownames(scores)
-  )
-  if (type == "posterior") probabilities else predicted_classes(probabilities, object$levels)
+  value <- if (type %in% c("prob", "posterior")) {
+    lda_probabilities(object, scores[complete, , drop = FALSE])
+  } else {
+    lda_decisions(object, scores[complete, , drop = FALSE], object$prior)
+  }
+  value <- fill_rows(value, complete, rownames(scores))
+  if (type == "class") predicted_classes(value, object$levels) else value
 }
 
 # ---- methods ---------------------------------------------------------------------------------
@@ -244,7 +306,8 @@ print.kernel_lda <- function(x, ...) guard_model("x", {
   validate_lda(x, "x")
   cat("<kernel_lda> ", length(x$levels), " classes, ", x$n, " rows on ", basis_words(x$basis),
       "\n", sep = "")
-  cat("kernel:  ", kernel_words(x$basis), "\n", sep = "")
+  cat("kernel:  ", kernel_words(x$basis),
+      if (x$ridge > 0) paste0(", ridge ", format(x$ridge, digits = 3)), "\n", sep = "")
   shown <- utils::head(x$values, 6L)
   cat("inertia: ", paste(sprintf("%.4f", shown), collapse = " "),
       if (length(x$values) > 6L) " ...", "  (between / total)\n", sep = "")
@@ -283,9 +346,10 @@ coef.kernel_lda <- function(object, ...) {
 #'
 #' Scores of the training rows on two axes by class; with two classes, which have one axis, the
 #' distribution of the scores of each class. Use it to see which classes are apart and which
-#' overlap.
+#' overlap, or (`type = "calibration"`) whether the probabilities can be taken at their word.
 #' @param x a [kernel_lda()].
 #' @param axes two axis numbers.
+#' @param type `"axes"`, or `"calibration"` as in [plot.kernel_lm()].
 #' @param ... graphical parameters for [plot()].
 #' @returns The plotted data, invisibly.
 #' @examples
@@ -293,8 +357,15 @@ coef.kernel_lda <- function(object, ...) {
 #' plot(kernel_lda(factor(am) ~ mpg + wt, mtcars, size = 5))
 #' @family models
 #' @export
-plot.kernel_lda <- function(x, axes = 1:2, ...) guard_model("x", {
-  validate_lda(x, "x")
+plot.kernel_lda <- function(x, axes = 1:2, type = c("axes", "calibration"), ...) {
+  guard_model("x", {
+    validate_lda(x, "x")
+    type <- check_choice(type, "type", c("axes", "calibration"))
+    if (type == "axes") plot_axes(x, axes, ...) else plot_calibration(x, ...)
+  })
+}
+
+plot_axes <- function(x, axes, ...) {
   if (is.null(x$scores) || is.null(x$observed)) fail_not_kept("scores")
   if (length(x$values) == 1L) return(plot_one_axis(x, ...))
   axes <- check_components(axes, length(x$values), "axes")
@@ -305,7 +376,7 @@ plot.kernel_lda <- function(x, axes = 1:2, ...) guard_model("x", {
     main = title
   )
   plot_groups(x$scores[, axes, drop = FALSE], x$observed, labels, ...)
-})
+}
 
 plot_one_axis <- function(x, ...) {
   scores <- split(x$scores[, 1L], x$observed)

@@ -241,24 +241,30 @@ training_response <- function(y) {
   list(matrix = indicators(y), classes = y)
 }
 
-lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = 1e-6, tol = 0,
+lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = "loo", tol = 0,
                      center = "none", neighbours = 1, threshold = identity, first = 1000,
                      scale = TRUE, prior = NULL, keep = NULL, ...,
                      threads = getOption("kernelect.threads", 1L)) {
   if (...length()) refuse_dots(...names(), ...length(), kernel_lda.default)
-  ridge <- check_number(ridge, "ridge", min = 0)
+  ridge <- check_ridge(ridge)
   parts <- path_basis(train, kernel, sizes, basis, tol, scale,
     center = center, neighbours = neighbours, threshold = threshold, first = first,
     threads = threads
   )
-  scatter <- class_scatter(parts$z, as.factor(parts$y))
+  classes <- as.factor(parts$y)
+  scatter <- class_scatter(parts$z, classes)
+  fit <- if (is.character(ridge)) regress(scatter$z, list(matrix = indicators(classes)))
   prior <- check_prior(prior, scatter)
   z <- predict_rows(parts$basis, apply_scaling(newx, parts$basis$scaling), "orthonormal", threads)
   z <- z - rep(scatter$center, each = nrow(z))
   lapply(pmin(sizes, ncol(z)), function(size) {
+    if (is.character(ridge)) {
+      loo <- ridge_losses(fit, size, as.integer(classes))
+      ridge <- loo$ridge[best_row(loo)] / ridge_unit(scatter, size)
+    }
     axes <- discriminant_axes(scatter, ridge, size)
     scores <- z[, seq_len(size), drop = FALSE] %*% axes$scaling
-    classes_of(gaussian_posterior(scores, axes$means, axes$within, prior), names(prior))
+    classes_of(gaussian_decisions(scores, axes$means, axes$within, prior), names(prior))
   })
 }
 

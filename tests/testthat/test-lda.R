@@ -10,12 +10,12 @@ test_that("a linear kernel on all rows is linear discriminant analysis", {
   twin <- MASS::lda(iris[1:4], iris$Species)
   fit <- kernel_lda(iris[1:4], iris$Species, linear_kernel(), basis = NULL, ridge = 0)
   expect_equal(unname(abs(diag(cor(predict(twin)$x, fit$scores)))), c(1, 1), tolerance = 1e-10)
-  expect_equal(predict(fit, iris, type = "posterior"), unname_rows(predict(twin)$posterior), tolerance = 1e-8)
+  expect_equal(softmax_rows(predict(fit, iris, type = "decision")), unname_rows(predict(twin)$posterior), tolerance = 1e-8)
   expect_identical(predict(fit, iris), predict(twin)$class)
   prior <- c(0.5, 0.3, 0.2)
   uneven <- kernel_lda(iris[1:4], iris$Species, linear_kernel(), basis = NULL, ridge = 0, prior = prior)
   expect_equal(
-    predict(uneven, iris, type = "posterior"),
+    softmax_rows(predict(uneven, iris, type = "decision")),
     unname_rows(predict(twin, iris[1:4], prior = prior, dimen = 2)$posterior), tolerance = 1e-3
   )
   expect_identical(unname(uneven$prior), prior)
@@ -35,7 +35,7 @@ test_that("scores have unit variance and inertia between zero and one", {
 test_that("all rows give generalised discriminant analysis, bounded even when separable", {
   x <- random_matrix(40, 2)
   y <- factor(x[, 1]^2 + x[, 2]^2 > 1)
-  fit <- kernel_lda(x, y, basis = NULL)
+  fit <- kernel_lda(x, y, basis = NULL, ridge = 1e-6)
   expect_gt(fit$values, 0.97)
   expect_lte(fit$values, 1)
   expect_identical(predict(fit, x), factor(y))
@@ -196,6 +196,7 @@ test_that("posterior probabilities are those of Gaussian densities", {
   scores <- random_matrix(6, 2)
   prior <- c(0.5, 0.2, 0.3)
   density <- vapply(1:3, function(k) prior[k] * exp(-stats::mahalanobis(scores, means[k, ], within) / 2), numeric(6))
+  gaussian_posterior <- function(...) softmax_rows(gaussian_decisions(...))
   found <- gaussian_posterior(scores, means, within, prior)
   expect_equal(unname(found), density / rowSums(density), tolerance = 1e-10)
   expect_identical(colnames(found), c("a", "b", "c"))
@@ -265,4 +266,52 @@ test_that("nothing is said unasked, and one thread works", {
     expect_identical(eval(formals(kernel_lda.default)$threads), 1L)
     expect_identical(eval(formals(predict.kernel_lda)$threads), 1L)
   })
+})
+
+# Coefficients of the regression of indicators with one row fewer, turned to the axes of all rows.
+left_out_by_lda <- function(fit, z, y, penalty) {
+  t(vapply(seq_len(nrow(z)), function(i) {
+    whole <- reference_ridge(z, indicators(y), penalty)[-1, ]
+    turn <- MASS::ginv(whole) %*% fit$scaling
+    b <- reference_ridge(z[-i, ], indicators(y)[-i, ], penalty)
+    drop((c(1, z[i, ]) %*% b - colMeans(indicators(y))) %*% turn)
+  }, numeric(ncol(fit$scaling))))
+}
+
+test_that("probabilities are calibrated on rows left out of the same analysis", {
+  skip_if_not_installed("MASS")
+  fit <- kernel_lda(iris[1:4], iris$Species, size = 8, ridge = 0.01)
+  z <- predict(fit$basis, iris[1:4])
+  penalty <- 0.01 * 150 * mean(apply(z, 2, function(v) mean((v - mean(v))^2)))
+  twin <- calibrate_softmax(lda_decisions(fit, left_out_by_lda(fit, z, iris$Species, penalty)), iris$Species)
+  expect_equal(fit$calibration[c("slope", "offset")], twin, tolerance = 1e-5)
+  p <- predict(fit, iris, type = "prob")
+  expect_equal(p, calibrated_probabilities(twin, predict(fit, iris, type = "decision")), tolerance = 1e-5)
+  expect_identical(predict(fit, iris, type = "posterior"), p)
+  expect_equal(rowSums(p), rep(1, 150), tolerance = 1e-12)
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_identical(plot(fit, type = "calibration"), fit$calibration$reliability)
+})
+
+test_that("another prior moves the odds of two classes by its ratio, and a prior of zero is never", {
+  shares <- kernel_lda(iris[1:4], iris$Species, size = 8)
+  moved <- kernel_lda(iris[1:4], iris$Species, size = 8, prior = c(0.5, 0.5, 0))
+  p <- predict(shares, iris[60:80, ], type = "prob")
+  q <- predict(moved, iris[60:80, ], type = "prob")
+  expect_equal(q[, 1] / q[, 2], p[, 1] / p[, 2], tolerance = 1e-8)
+  expect_identical(unname(q[, 3]), numeric(21))
+})
+
+test_that("the ridge is that of least leave-one-out loss of the regression of indicators", {
+  x <- simulate_circles(80, seed = 3)
+  fit <- kernel_lda(y ~ ., x, basis = NULL)
+  best <- which.min(fit$loo$loss)
+  expect_equal(fit$ridge, fit$loo$ridge[best])
+  twin <- kernel_lm(y ~ ., x, basis = NULL)
+  expect_equal(fit$loo$loss, twin$loo$loss, tolerance = 1e-8)
+  expect_identical(fit$loo$error, twin$loo$error)
+  given <- kernel_lda(y ~ ., x, basis = NULL, ridge = fit$ridge)
+  expect_equal(given$values, fit$values, tolerance = 1e-8)
+  expect_equal(given$calibration$slope, fit$calibration$slope, tolerance = 1e-5)
 })
