@@ -207,7 +207,7 @@ augment.kernelect_model <- function(x, data = NULL, newdata = NULL, ...) {
 
 # The response among the training data, where a formula tells it.
 observed_response <- function(x, data) {
-  terms <- tryCatch(stats::terms(x), error = function(e) NULL)
+  terms <- x$basis$input$terms
   if (is.null(terms) || attr(terms, "response") != 1L) return(NULL)
   tryCatch(eval(attr(terms, "variables")[[2L]], data, globalenv()), error = function(e) NULL)
 }

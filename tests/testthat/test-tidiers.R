@@ -16,7 +16,7 @@ test_that("tidy gives a row for each part of a model, with its numbers", {
   expect_identical(unique(tidy(many)$response), levels(iris$Species))
   lda <- kernel_lda(Species ~ ., iris, size = 5)
   expect_equal(tidy(lda)$value, unname(lda$values))
-  rank <- kernel_rank(Species ~ ., iris, max_iter = 5)
+  rank <- kernel_rank(Species ~ ., iris)
   expect_identical(tidy(rank)$name, names(rank$score)[rank$ranking])
   expect_identical(tidy(rank)$score, unname(rank$score[rank$ranking]))
   fused <- kernel_fusion(mpg ~ ., mtcars)
@@ -32,7 +32,7 @@ test_that("glance gives one row that tells the size and the rows", {
   fits <- list(
     kernel_basis(iris[1:4], size = 6), kernel_pca(iris[1:4], ncomp = 3),
     kernel_lm(Species ~ ., iris), kernel_lda(Species ~ ., iris, size = 5),
-    kernel_takes(Species ~ ., iris), kernel_rank(Species ~ ., iris, max_iter = 5),
+    kernel_takes(Species ~ ., iris), kernel_rank(Species ~ ., iris),
     kernel_fusion(Sepal.Length ~ ., iris),
     kernel_tune(Species ~ ., iris, folds = 2, grid = list(size = c(4, 8)))
   )
