@@ -197,9 +197,7 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
       diagonal = kernel_diagonal(kernel, x)
     )
   } else {
-    list(
-      x = x, kernel = core_kernel(kernel), shift = core_shift(kernel, x), weights = kernel$weights
-    )
+    kernel_source(x, kernel)
   }
   fit <- run_engine(source, control, nrow(x), keep)
   basis <- new_basis(fit, control,

@@ -19,7 +19,7 @@ solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1
 dual_source <- function(K) {
   if (is.matrix(K)) return(K)
   if (K$kernel$type == "function") return(function_gram(K$kernel, K$x))
-  list(K$x, core_kernel(K$kernel), core_shift(K$kernel, K$x), K$kernel$weights)
+  kernel_source(K$x, K$kernel)
 }
 
 dual_status <- function(status) {

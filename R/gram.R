@@ -42,9 +42,14 @@ new_matrix_for_gram <- function(z, input) {
 gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(kernel, x)) {
   check_memory(nrow(x), if (is.null(z)) nrow(x) else nrow(z))
   if (kernel$type == "function") return(function_gram(kernel, x, z))
-  K <- .Call(ffi_gram, x, z, core_kernel(kernel), shift, kernel$weights, threads)
+  K <- .Call(ffi_gram, kernel_source(x, kernel, z, shift), threads)
   if (is.null(K)) fail_overflow()
   K
+}
+
+# The matrix of a kernel between rows, as the core reads it (ffi_source() in src/ffi_source.c).
+kernel_source <- function(x, kernel, z = NULL, shift = core_shift(kernel, x)) {
+  list(x = x, z = z, kernel = core_kernel(kernel), shift = shift, weights = kernel$weights)
 }
 
 fail_overflow <- function() {

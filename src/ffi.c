@@ -35,6 +35,22 @@ const double *ffi_optional(SEXP x, size_t n, const char *what)
   return REAL_RO(x);
 }
 
+SEXP ffi_element(SEXP list, const char *name)
+{
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; names != R_NilValue && i < XLENGTH(list); i++)
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+      return VECTOR_ELT(list, i);
+  return R_NilValue;
+}
+
+double ffi_number(SEXP list, const char *name)
+{
+  SEXP value = ffi_element(list, name);
+  ffi_assert(Rf_isNumeric(value) && XLENGTH(value) == 1, name);
+  return Rf_asReal(value);
+}
+
 static void check_interrupt(void *data)
 {
   (void)data;

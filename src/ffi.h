@@ -33,6 +33,15 @@ ke_env ffi_env_serial(void);
 void ffi_show_progress(ke_env *env, SEXP verbose);
 ke_kernel ffi_kernel(SEXP spec);
 
+/* The element of that name of a list, R's NULL where there is none; and a single number. */
+SEXP ffi_element(SEXP list, const char *name);
+double ffi_number(SEXP list, const char *name);
+
+/* The matrix that a list tells of: K, a matrix; or f, an R function of two vectors of row numbers,
+ * and its diagonal; or x, kernel, shift and weights, and z where it is between two sets of rows.
+ * 0 when values would overflow. */
+int ffi_source(SEXP list, ke_source *s);
+
 /* Packed rows in R_alloc memory. */
 ke_rows ffi_rows(SEXP x, SEXP shift, SEXP weights);
 ke_rows ffi_rows_lend(size_t n, size_t d);
@@ -65,7 +74,7 @@ SEXP ffi_ridge_loo(SEXP fit, SEXP size, SEXP label, SEXP keep, SEXP ridges);
 SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control);
 SEXP ffi_forms(SEXP grams, SEXP a);
 SEXP ffi_fuse(SEXP grams, SEXP weights);
-SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads);
+SEXP ffi_gram(SEXP source, SEXP threads);
 SEXP ffi_symmetry(SEXP K);
 SEXP ffi_check(void);
 SEXP ffi_processors(void);

@@ -2,32 +2,29 @@
 
 #include <string.h>
 
-/* Columns of a kernel matrix made from packed rows as they are asked for. */
+/* Columns of a source as they are asked for. */
 typedef struct {
-  ke_kernel kernel;
-  ke_rows rows, single;
-} row_source;
+  ke_source source;
+  ke_env env;
+} column_source;
 
-static void kernel_column(void *data, size_t j, double *out)
+static void source_column(void *data, size_t j, double *out)
 {
-  row_source *s = (row_source *)data;
-  ke_gather(&s->rows, &j, 1, &s->single);
-  ke_tile(&s->kernel, &s->rows, 0, s->rows.n, &s->single, 0, 1, out, s->rows.n);
+  const column_source *c = (const column_source *)data;
+  ke_source_columns(&c->source, &j, 1, out, c->source.n, &c->env);
 }
 
-/* source: list(x, kernel, shift, weights) */
+/* source: as for ffi_source() */
 static void set_rows(ke_dual *problem, SEXP source)
 {
-  ffi_assert(XLENGTH(source) == 4, "source");
-  row_source *s = (row_source *)R_alloc(1, sizeof(row_source));
-  s->kernel = ffi_kernel(VECTOR_ELT(source, 1));
-  s->rows = ffi_rows(VECTOR_ELT(source, 0), VECTOR_ELT(source, 2), VECTOR_ELT(source, 3));
-  s->single = ffi_rows_lend(1, s->rows.d);
-  double *diagonal = ffi_doubles(s->rows.n);
-  ke_diagonal(&s->kernel, &s->rows, diagonal);
-  problem->n = s->rows.n;
-  problem->column = kernel_column;
-  problem->data = s;
+  column_source *c = (column_source *)R_alloc(1, sizeof(column_source));
+  c->env = ffi_env_serial();
+  ffi_source(source, &c->source); /* an overflow shows in the solver */
+  double *diagonal = ffi_doubles(c->source.n);
+  c->source.does->diagonal(c->source.self, diagonal);
+  problem->n = c->source.n;
+  problem->column = source_column;
+  problem->data = c;
   problem->diagonal = diagonal;
 }
 

@@ -39,23 +39,16 @@ int ffi_within_range(const ke_kernel *kernel, const ke_rows *rows)
   return isfinite(4.0 * longest);
 }
 
-/* NULL when values would overflow: the R side has the words for it. */
-SEXP ffi_gram(SEXP x, SEXP z, SEXP kernel, SEXP shift, SEXP weights, SEXP threads)
+/* All of a source; NULL when values would overflow: the R side has the words for it. */
+SEXP ffi_gram(SEXP source, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
-  const ke_kernel k = ffi_kernel(kernel);
-  const ke_rows a = ffi_rows(x, shift, weights);
-  const int symmetric = z == R_NilValue;
-  const ke_rows b = symmetric ? a : ffi_rows(z, shift, weights);
-  if (!ffi_within_range(&k, &a) || !ffi_within_range(&k, &b))
+  ke_source s;
+  if (!ffi_source(source, &s))
     return R_NilValue;
-  ffi_assert(a.d == b.d, "columns of x and z");
-  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)a.n, (int)b.n));
-  ffi_large_pages(REAL(out), a.n * b.n * sizeof(double));
-  if (symmetric)
-    ke_gram(&k, &a, REAL(out), &env);
-  else
-    ke_gram_cross(&k, &a, &b, REAL(out), &env);
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)s.n, (int)s.columns));
+  ffi_large_pages(REAL(out), s.n * s.columns * sizeof(double));
+  ke_gram(&s, REAL(out), &env);
   UNPROTECT(1);
   return out;
 }

@@ -1,7 +1,7 @@
-/* Gram matrices by tiles of TILE x TILE: K(a, b), and K(a, a) of which only the tiles
- * on and below the diagonal are computed and the rest mirrored. Cost: n m (2 d flops + one
- * kernel value), half of that when symmetric; memory: the result. Threads share the tiles;
- * entries do not depend on the tile, so neither on the threads. */
+/* Gram matrices by tiles of TILE x TILE of a source; of a symmetric one only the tiles on and
+ * below the diagonal are computed and the rest mirrored. Cost: n m (2 d flops + one kernel value),
+ * half of that when symmetric; memory: the result. Threads share the tiles; entries do not depend
+ * on the tile, so neither on the threads. */
 #include "gram.h"
 
 #include "threads.h"
@@ -15,41 +15,27 @@ static size_t tiles(size_t n) { return (n + TILE - 1) / TILE; }
 
 static size_t extent(size_t n, size_t start) { return ke_smaller(TILE, n - start); }
 
-/* A job: tiles first, first + 1, ... of K(a, b). */
+/* A job: tiles first, first + 1, ... of the source. */
 typedef struct {
-  const ke_kernel *kernel;
-  const ke_rows *a, *b;
+  const ke_source *s;
   double *out;
   size_t first;
 } job;
 
-/* `count` tiles in pieces between which an interrupt is looked at. */
-static void run(job *j, size_t count, ke_task task, const ke_env *env)
+static double *fill_tile(const job *j, size_t row, size_t col)
 {
-  const size_t column = j->kernel->type == KE_SPLINE ? 32 : 2;
-  const double flops = TILE * TILE * (double)(column * j->a->d + 64);
-  const size_t step = ke_batch(flops);
-  for (; j->first < count; j->first += step) {
-    ke_check(env);
-    ke_share(env, ke_smaller(step, count - j->first), flops, task, j);
-  }
+  double *here = j->out + row + col * j->s->n;
+  j->s->does->tile(j->s->self, row, extent(j->s->n, row), col, extent(j->s->columns, col), here,
+                   j->s->n);
+  return here;
 }
 
-static void cross_tile(void *data, size_t item, size_t worker)
+static void any_tile(void *data, size_t item, size_t worker)
 {
   const job *j = (const job *)data;
-  const size_t n = j->a->n, t = j->first + item, row = t % tiles(n) * TILE,
-               col = t / tiles(n) * TILE;
+  const size_t t = j->first + item, high = tiles(j->s->n);
   (void)worker;
-  ke_tile(j->kernel, j->a, row, extent(n, row), j->b, col, extent(j->b->n, col),
-          j->out + row + col * n, n);
-}
-
-void ke_gram_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b, double *out,
-                   const ke_env *env)
-{
-  job j = {kernel, a, b, out, 0};
-  run(&j, tiles(a->n) * tiles(b->n), cross_tile, env);
+  fill_tile(j, t % high * TILE, t / high * TILE);
 }
 
 /* upper (k x m) = lower (m x k) transposed, in squares of cache lines. The columns of `upper`
@@ -80,21 +66,27 @@ static void place_in_triangle(size_t t, size_t side, size_t *row, size_t *col)
 static void symmetric_tile(void *data, size_t item, size_t worker)
 {
   const job *j = (const job *)data;
-  const size_t n = j->a->n;
+  const size_t n = j->s->n;
   size_t row, col;
   (void)worker;
   place_in_triangle(j->first + item, tiles(n), &row, &col);
   row *= TILE, col *= TILE;
-  const size_t m = extent(n, row), k = extent(n, col);
-  double *here = j->out + row + col * n;
-  ke_tile(j->kernel, j->a, row, m, j->a, col, k, here, n);
+  const double *here = fill_tile(j, row, col);
   if (row > col)
-    mirror(here, j->out + col + row * n, m, k, n);
+    mirror(here, j->out + col + row * n, extent(n, row), extent(n, col), n);
 }
 
-void ke_gram(const ke_kernel *kernel, const ke_rows *a, double *out, const ke_env *env)
+void ke_gram(const ke_source *s, double *out, const ke_env *env)
 {
-  const size_t side = tiles(a->n);
-  job j = {kernel, a, a, out, 0};
-  run(&j, side * (side + 1) / 2, symmetric_tile, env);
+  const size_t high = tiles(s->n), wide = tiles(s->columns);
+  const size_t count = s->symmetric ? high * (high + 1) / 2 : high * wide;
+  const double flops = TILE * TILE * s->cost;
+  const size_t step = ke_batch(flops);
+  const ke_env crew = ke_source_env(s, env);
+  job j = {s, out, 0};
+  for (; j.first < count; j.first += step) {
+    ke_check(env);
+    ke_share(&crew, ke_smaller(step, count - j.first), flops,
+             s->symmetric ? symmetric_tile : any_tile, &j);
+  }
 }

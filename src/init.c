@@ -18,7 +18,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_extremes, 2),
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),
-    ENTRY(ffi_gram, 6),
+    ENTRY(ffi_gram, 2),
     ENTRY(ffi_gram_product, 3),
     ENTRY(ffi_kffs, 5),
     ENTRY(ffi_maximise, 7),

@@ -9,6 +9,7 @@
 
 #include "ascent.h"
 #include "basis.h"
+#include "body.h"
 #include "columns.h"
 #include "criterion.h"
 #include "dual.h"

@@ -4,7 +4,7 @@
  * Greedy rules (fvs, cholesky, kobl) want the row of largest key. For fvs, which asks for the
  * lowest local fitness J, the key is (1 - J) / J: the same order, and ties relative to J where J
  * is small and to 1 - J where that is. Keys only fall, so as long as the best candidate exceeds
- * the largest key outside (or wins the tie), it is the best of all rows.
+ * the largest key of the others (or wins the tie), it is the best of all rows.
  * kgs: rows in their order; whether one depends on its forerunners needs no other row.
  * random: proposals drawn from the residuals at the start of a round, kept with probability
  * (residual now) / (residual then): exactly the sequential law.
@@ -18,27 +18,30 @@
 
 static double key(const ke_basis *b, size_t row, double residual, double explained)
 {
-  if (residual * b->weight[row] <= b->floor)
+  if (residual * b->body.weight[row] <= b->limits.floor)
     return 0.0;
   if (!b->rule->normalised)
     return residual;
-  if (explained * b->weight[row] <= b->blind)
+  if (explained * b->body.weight[row] <= b->limits.noise)
     return DBL_MAX;
   const double ratio = residual / explained;
   return ratio < DBL_MAX ? ratio : DBL_MAX;
 }
 
 /* Keys from here up tie with the best. Never down to 0: that is a row out of the game. */
-static double tie_with(const ke_basis *b, double best) { return best * (1.0 - KE_TIE) - b->slack; }
+static double tie_with(const ke_basis *b, double best)
+{
+  return best * (1.0 - KE_TIE) - b->limits.slack;
+}
 
 static double row_key(const ke_basis *b, size_t i)
 {
-  return key(b, i, b->residual[i], b->explained ? b->explained[i] : 0.0);
+  return key(b, i, b->body.residual[i], b->body.explained ? b->body.explained[i] : 0.0);
 }
 
 static double candidate_key(const ke_basis *b, size_t c)
 {
-  return key(b, b->candidate[c], b->left[c], b->explained ? b->gained[c] : 0.0);
+  return key(b, b->pool.row[c], b->pool.left[c], b->body.explained ? b->pool.gained[c] : 0.0);
 }
 
 /* ---- greedy ----------------------------------------------------------------------- */
@@ -73,28 +76,28 @@ static double select_largest(double *x, size_t n, size_t rank)
 static size_t best_row(const ke_basis *b)
 {
   double best = 0.0;
-  for (size_t i = 0; i < b->n; i++)
-    best = b->keys[i] > best ? b->keys[i] : best;
+  for (size_t i = 0; i < b->body.n; i++)
+    best = b->state.keys[i] > best ? b->state.keys[i] : best;
   const double tied = tie_with(b, best);
   size_t i = 0;
-  while (b->keys[i] < tied)
+  while (b->state.keys[i] < tied)
     i++;
   return i;
 }
 
-/* The lowest row outside that may be within a tie of the largest key there. Keys only fall, so
- * a candidate below that row wins a tie for certain. */
-static size_t first_outside(const ke_basis *b)
+/* The lowest row that is no candidate and may be within a tie of the largest key of those. Keys
+ * only fall, so a candidate below that row wins a tie for certain. */
+static size_t first_excluded(const ke_basis *b)
 {
-  const double tied = tie_with(b, b->outside);
+  const double tied = tie_with(b, b->state.excluded);
   size_t c = 0;
-  for (size_t i = 0; i < b->n; i++) {
-    if (c < b->count && b->candidate[c] == i)
+  for (size_t i = 0; i < b->body.n; i++) {
+    if (c < b->pool.count && b->pool.row[c] == i)
       c++;
-    else if (b->keys[i] >= tied)
+    else if (b->state.keys[i] >= tied)
       return i;
   }
-  return b->n;
+  return b->body.n;
 }
 
 /* Candidates in row order: all rows above the cut, and enough of those at it. `sequence[0]`
@@ -102,36 +105,36 @@ static size_t first_outside(const ke_basis *b)
 static void greedy_collect(ke_basis *b, size_t pick, double cut)
 {
   size_t above = 0;
-  for (size_t i = 0; i < b->n; i++)
-    above += b->keys[i] > cut || i == pick;
-  size_t spare = b->most > above ? b->most - above : 0;
-  b->count = 0;
-  b->outside = 0.0;
-  for (size_t i = 0; i < b->n; i++) {
-    const double k = b->keys[i];
+  for (size_t i = 0; i < b->body.n; i++)
+    above += b->state.keys[i] > cut || i == pick;
+  size_t spare = b->pool.most > above ? b->pool.most - above : 0;
+  b->pool.count = 0;
+  b->state.excluded = 0.0;
+  for (size_t i = 0; i < b->body.n; i++) {
+    const double k = b->state.keys[i];
     const int tied = k == cut && k > 0.0 && i != pick && spare > 0;
     if (tied)
       spare--;
     if (i == pick)
-      b->sequence[0] = b->count;
-    if (i == pick || tied || (k > cut && b->count < b->most))
-      b->candidate[b->count++] = i;
+      b->state.sequence[0] = b->pool.count;
+    if (i == pick || tied || (k > cut && b->pool.count < b->pool.most))
+      b->pool.row[b->pool.count++] = i;
     else
-      b->outside = k > b->outside ? k : b->outside;
+      b->state.excluded = k > b->state.excluded ? k : b->state.excluded;
   }
-  b->outside_row = first_outside(b);
+  b->state.first_excluded = first_excluded(b);
 }
 
 static void greedy_propose(ke_basis *b, const ke_env *env)
 {
   (void)env;
-  for (size_t i = 0; i < b->n; i++)
-    b->keys[i] = row_key(b, i);
-  const size_t pick = b->size == 0 && b->forced < b->n ? b->forced : best_row(b);
+  for (size_t i = 0; i < b->body.n; i++)
+    b->state.keys[i] = row_key(b, i);
+  const size_t pick = b->size == 0 && b->forced < b->body.n ? b->forced : best_row(b);
   double cut = 0.0;
-  if (b->most < b->n) {
-    memcpy(b->sorted, b->keys, b->n * sizeof(double));
-    cut = select_largest(b->sorted, b->n, b->most - 1);
+  if (b->pool.most < b->body.n) {
+    memcpy(b->state.sorted, b->state.keys, b->body.n * sizeof(double));
+    cut = select_largest(b->state.sorted, b->body.n, b->pool.most - 1);
   }
   greedy_collect(b, pick, cut);
 }
@@ -140,7 +143,7 @@ static void greedy_propose(ke_basis *b, const ke_env *env)
 static size_t best_candidate(const ke_basis *b, double *best)
 {
   *best = 0.0;
-  for (size_t c = 0; c < b->count; c++) {
+  for (size_t c = 0; c < b->pool.count; c++) {
     const double k = candidate_key(b, c);
     *best = k > *best ? k : *best;
   }
@@ -153,15 +156,15 @@ static size_t best_candidate(const ke_basis *b, double *best)
 static int greedy_next(ke_basis *b, const ke_env *env, size_t *c)
 {
   (void)env;
-  if (b->picks == 0) { /* all rows are up to date: the pick is the best of all */
-    *c = b->sequence[0];
+  if (b->pool.picks == 0) { /* all rows are up to date: the pick is the best of all */
+    *c = b->state.sequence[0];
     return 1;
   }
   double best;
   *c = best_candidate(b, &best);
-  if (best <= 0.0 || best < b->outside)
+  if (best <= 0.0 || best < b->state.excluded)
     return 0;
-  return tie_with(b, best) > b->outside || b->candidate[*c] < b->outside_row;
+  return tie_with(b, best) > b->state.excluded || b->pool.row[*c] < b->state.first_excluded;
 }
 
 /* ---- in order ---------------------------------------------------------------------- */
@@ -171,35 +174,35 @@ static int greedy_next(ke_basis *b, const ke_env *env, size_t *c)
  * taken in order may be close to dependent, and then the residuals of others have no digits. */
 static int stands_out(const ke_basis *b, size_t c)
 {
-  const size_t done = b->size + b->picks;
+  const size_t done = b->size + b->pool.picks;
   double magnified = 1.0;
   for (size_t l = 0; l < done; l++)
-    b->solution[l] = b->panel[c + l * b->most];
-  ke_tpsv_upper(done, b->triangle, b->solution);
+    b->state.solution[l] = b->pool.panel[c + l * b->pool.most];
+  ke_tpsv_upper(done, b->state.triangle, b->state.solution);
   for (size_t l = 0; l < done; l++)
-    magnified += b->solution[l] * b->solution[l];
-  return b->left[c] > KE_MAGNIFIED * DBL_EPSILON * b->top * magnified;
+    magnified += b->state.solution[l] * b->state.solution[l];
+  return b->pool.left[c] > KE_MAGNIFIED * DBL_EPSILON * b->start.top * magnified;
 }
 
 static void order_propose(ke_basis *b, const ke_env *env)
 {
   (void)env;
-  b->count = 0;
-  b->drawn = 0;
-  const size_t most = ke_smaller(b->most, KE_BLOCK);
-  for (; b->cursor < b->n && b->count < most; b->cursor++)
-    if (row_key(b, b->cursor) > 0.0)
-      b->candidate[b->count++] = b->cursor;
+  b->pool.count = 0;
+  b->state.drawn = 0;
+  const size_t most = ke_smaller(b->pool.most, KE_BLOCK);
+  for (; b->state.cursor < b->body.n && b->pool.count < most; b->state.cursor++)
+    if (row_key(b, b->state.cursor) > 0.0)
+      b->pool.row[b->pool.count++] = b->state.cursor;
 }
 
 static int order_next(ke_basis *b, const ke_env *env, size_t *c)
 {
-  for (; b->drawn < b->count; b->drawn++) {
-    const size_t i = b->drawn;
+  for (; b->state.drawn < b->pool.count; b->state.drawn++) {
+    const size_t i = b->state.drawn;
     if (i % 4 == 0) /* what follows costs as much as a pick, be the row taken or not */
       ke_check(env);
     if (candidate_key(b, i) > 0.0 && stands_out(b, i)) {
-      b->drawn++;
+      b->state.drawn++;
       *c = i;
       return 1;
     }
@@ -213,9 +216,9 @@ static int order_next(ke_basis *b, const ke_env *env, size_t *c)
 static double running_sum(ke_basis *b)
 {
   double sum = 0.0;
-  for (size_t i = 0; i < b->n; i++) {
+  for (size_t i = 0; i < b->body.n; i++) {
     sum += row_key(b, i);
-    b->keys[i] = sum;
+    b->state.keys[i] = sum;
   }
   return sum;
 }
@@ -235,31 +238,31 @@ static size_t find_row(const double *running, size_t n, double target)
 
 static size_t candidate_number(ke_basis *b, size_t row)
 {
-  for (size_t c = 0; c < b->count; c++)
-    if (b->candidate[c] == row)
+  for (size_t c = 0; c < b->pool.count; c++)
+    if (b->pool.row[c] == row)
       return c;
-  b->candidate[b->count] = row;
-  return b->count++;
+  b->pool.row[b->pool.count] = row;
+  return b->pool.count++;
 }
 
 static void random_propose(ke_basis *b, const ke_env *env)
 {
   const double sum = running_sum(b);
-  b->count = 0;
-  b->drawn = 0;
+  b->pool.count = 0;
+  b->state.drawn = 0;
   for (size_t k = 0; k < KE_PROPOSALS; k++) {
-    size_t row = find_row(b->keys, b->n, env->uniform(env->data) * sum);
+    size_t row = find_row(b->state.keys, b->body.n, env->uniform(env->data) * sum);
     while (row > 0 && row_key(b, row) <= 0.0) /* rounding at the very end of the sum */
       row--;
-    b->sequence[k] = candidate_number(b, row);
+    b->state.sequence[k] = candidate_number(b, row);
   }
 }
 
 static int random_next(ke_basis *b, const ke_env *env, size_t *c)
 {
-  while (b->drawn < KE_PROPOSALS) {
-    const size_t i = b->sequence[b->drawn++];
-    const double then = b->residual[b->candidate[i]];
+  while (b->state.drawn < KE_PROPOSALS) {
+    const size_t i = b->state.sequence[b->state.drawn++];
+    const double then = b->body.residual[b->pool.row[i]];
     if (env->uniform(env->data) * then < candidate_key(b, i)) {
       *c = i;
       return 1;
@@ -272,12 +275,12 @@ static int random_next(ke_basis *b, const ke_env *env, size_t *c)
 
 static int enough_fitness(const ke_basis *b, const ke_pick *pick)
 {
-  return pick->scaled <= b->tol * b->counted;
+  return pick->scaled <= b->tol * b->start.counted;
 }
 
 static int enough_trace(const ke_basis *b, const ke_pick *pick)
 {
-  return pick->trace <= b->tol * b->trace;
+  return pick->trace <= b->tol * b->start.trace;
 }
 
 static int never_enough(const ke_basis *b, const ke_pick *pick)

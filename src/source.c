@@ -1,5 +1,5 @@
-/* Column sources: a positive semi-definite matrix by its parts. From packed data and a kernel,
- * from a matrix at hand, from a callback, and centred on top of any of them:
+/* Sources: a positive semi-definite matrix by its parts. From packed rows and a kernel, from a
+ * matrix at hand, from a callback, and centred on top of any of them:
  *
  *   k~_ij = k_ij - u_i - u_j + c,   u_i = mean_b k_ib,   c = mean_ab k_ab
  *
@@ -13,180 +13,330 @@
 #include <math.h>
 #include <string.h>
 
-static void remember(ke_source *s, int set, const size_t *index, size_t m)
+/* Doubles that hold so many bytes. */
+static size_t doubles(size_t bytes) { return (bytes + sizeof(double) - 1) / sizeof(double); }
+
+/* Rows of each set, by number. */
+typedef struct {
+  const size_t *index[KE_SETS];
+  size_t count[KE_SETS];
+} members;
+
+static void remember(members *m, int set, const size_t *index, size_t count)
 {
-  s->index[set] = index;
-  s->count[set] = m;
+  m->index[set] = index;
+  m->count[set] = count;
 }
 
-/* ---- from data ----------------------------------------------------------------- */
+/* ---- from rows ----------------------------------------------------------------- */
 
-static void data_diagonal(const ke_source *s, double *out)
+typedef struct {
+  ke_kernel kernel;
+  const ke_rows *rows;
+  ke_rows set[KE_SETS];
+} rows_self;
+
+static const size_t set_size[KE_SETS] = {KE_CANDIDATES_MAX, KE_BLOCK, 1};
+
+static void rows_diagonal(const void *self, double *out)
 {
+  const rows_self *s = (const rows_self *)self;
   ke_diagonal(&s->kernel, s->rows, out);
 }
 
-static void data_gather(ke_source *s, int set, const size_t *index, size_t m)
+static void rows_gather(void *self, int set, const size_t *index, size_t m)
 {
-  remember(s, set, index, m);
+  rows_self *s = (rows_self *)self;
   ke_gather(s->rows, index, m, &s->set[set]);
 }
 
-static void data_against(const ke_source *s, int set, size_t i0, size_t m, double *out, size_t ldo)
+static void rows_against(const void *self, int set, size_t i0, size_t m, double *out, size_t ldo)
 {
-  ke_tile(&s->kernel, s->rows, i0, m, &s->set[set], 0, s->count[set], out, ldo);
+  const rows_self *s = (const rows_self *)self;
+  ke_tile(&s->kernel, s->rows, i0, m, &s->set[set], 0, s->set[set].n, out, ldo);
 }
 
-static void data_between(const ke_source *s, int rows, int cols, double *out, size_t ldo)
+static void rows_between(const void *self, int rows, int cols, double *out, size_t ldo)
 {
-  ke_tile(&s->kernel, &s->set[rows], 0, s->count[rows], &s->set[cols], 0, s->count[cols], out, ldo);
+  const rows_self *s = (const rows_self *)self;
+  ke_tile(&s->kernel, &s->set[rows], 0, s->set[rows].n, &s->set[cols], 0, s->set[cols].n, out, ldo);
 }
 
-static void data_tile(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out,
+static void rows_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out,
                       size_t ldo)
 {
+  const rows_self *s = (const rows_self *)self;
   ke_tile(&s->kernel, s->rows, i0, m, s->rows, j0, k, out, ldo);
 }
 
-ke_source ke_source_data(const ke_kernel *kernel, const ke_rows *rows)
+static size_t set_doubles(const ke_rows *rows, int set)
 {
-  const ke_source s = {
-      .n = rows->n,
-      .width = rows->d,
-      .kernel = *kernel,
-      .rows = rows,
-      .parallel = 1,
-      .cancels = !ke_is_distance(kernel),
-      .diagonal = data_diagonal,
-      .gather = data_gather,
-      .against = data_against,
-      .between = data_between,
-      .tile = data_tile,
-  };
+  return ke_panel_size(set_size[set], rows->d) + ke_padded(set_size[set]);
+}
+
+size_t ke_source_rows_state(const ke_rows *rows)
+{
+  size_t count = doubles(sizeof(rows_self));
+  for (int set = 0; set < KE_SETS; set++)
+    count += set_doubles(rows, set);
+  return count;
+}
+
+/* Flops of an entry: its inner product, and what it takes to finish it. */
+static double entry_cost(const ke_kernel *kernel, size_t d)
+{
+  return (double)((kernel->type == KE_SPLINE ? 32 : 2) * d + 64);
+}
+
+ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *state)
+{
+  static const ke_operations does = {rows_diagonal, rows_diagonal, rows_gather,
+                                     rows_against,  rows_between,  rows_tile};
+  rows_self *self = (rows_self *)state;
+  double *next = state + doubles(sizeof *self);
+  self->kernel = *kernel;
+  self->rows = rows;
+  for (int set = 0; set < KE_SETS; set++) {
+    const ke_rows empty = {0, rows->d, next, next + ke_panel_size(set_size[set], rows->d)};
+    self->set[set] = empty;
+    next += set_doubles(rows, set);
+  }
+  const ke_source s = {.does = &does,
+                       .self = self,
+                       .n = rows->n,
+                       .columns = rows->n,
+                       .symmetric = 1,
+                       .cost = entry_cost(kernel, rows->d),
+                       .parallel = 1,
+                       .cancels = !ke_is_distance(kernel)};
+  return s;
+}
+
+/* ---- between two sets of rows -------------------------------------------------- */
+
+typedef struct {
+  ke_kernel kernel;
+  const ke_rows *a, *b;
+} cross_self;
+
+static void cross_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out,
+                       size_t ldo)
+{
+  const cross_self *s = (const cross_self *)self;
+  ke_tile(&s->kernel, s->a, i0, m, s->b, j0, k, out, ldo);
+}
+
+size_t ke_source_cross_state(void) { return doubles(sizeof(cross_self)); }
+
+ke_source ke_source_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b,
+                          double *state)
+{
+  static const ke_operations does = {.tile = cross_tile};
+  cross_self *self = (cross_self *)state;
+  self->kernel = *kernel;
+  self->a = a;
+  self->b = b;
+  const ke_source s = {.does = &does,
+                       .self = self,
+                       .n = a->n,
+                       .columns = b->n,
+                       .cost = entry_cost(kernel, a->d),
+                       .parallel = 1};
   return s;
 }
 
 /* ---- from a matrix -------------------------------------------------------------- */
 
-static void matrix_diagonal(const ke_source *s, double *out)
+typedef struct {
+  members sets;
+  const double *matrix;
+  size_t n;
+} matrix_self;
+
+static void matrix_diagonal(const void *self, double *out)
 {
+  const matrix_self *s = (const matrix_self *)self;
   for (size_t i = 0; i < s->n; i++)
     out[i] = s->matrix[i * (s->n + 1)];
 }
 
-static void matrix_against(const ke_source *s, int set, size_t i0, size_t m, double *out,
-                           size_t ldo)
+static void matrix_gather(void *self, int set, const size_t *index, size_t m)
 {
-  for (size_t j = 0; j < s->count[set]; j++)
-    memcpy(out + j * ldo, s->matrix + i0 + s->index[set][j] * s->n, m * sizeof(double));
+  remember(&((matrix_self *)self)->sets, set, index, m);
 }
 
-static void matrix_between(const ke_source *s, int rows, int cols, double *out, size_t ldo)
+static void matrix_against(const void *self, int set, size_t i0, size_t m, double *out, size_t ldo)
 {
-  for (size_t j = 0; j < s->count[cols]; j++)
-    for (size_t i = 0; i < s->count[rows]; i++)
-      out[i + j * ldo] = s->matrix[s->index[rows][i] + s->index[cols][j] * s->n];
+  const matrix_self *s = (const matrix_self *)self;
+  for (size_t j = 0; j < s->sets.count[set]; j++)
+    memcpy(out + j * ldo, s->matrix + i0 + s->sets.index[set][j] * s->n, m * sizeof(double));
 }
 
-static void matrix_tile(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out,
+static void matrix_between(const void *self, int rows, int cols, double *out, size_t ldo)
+{
+  const matrix_self *s = (const matrix_self *)self;
+  for (size_t j = 0; j < s->sets.count[cols]; j++)
+    for (size_t i = 0; i < s->sets.count[rows]; i++)
+      out[i + j * ldo] = s->matrix[s->sets.index[rows][i] + s->sets.index[cols][j] * s->n];
+}
+
+static void matrix_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out,
                         size_t ldo)
 {
+  const matrix_self *s = (const matrix_self *)self;
   for (size_t j = 0; j < k; j++)
     memcpy(out + j * ldo, s->matrix + i0 + (j0 + j) * s->n, m * sizeof(double));
 }
 
-ke_source ke_source_matrix(const double *matrix, size_t n)
+size_t ke_source_matrix_state(void) { return doubles(sizeof(matrix_self)); }
+
+ke_source ke_source_matrix(const double *matrix, size_t n, double *state)
 {
-  const ke_source s = {
-      .n = n,
-      .matrix = matrix,
-      .parallel = 1,
-      .diagonal = matrix_diagonal,
-      .gather = remember,
-      .against = matrix_against,
-      .between = matrix_between,
-      .tile = matrix_tile,
-  };
+  static const ke_operations does = {matrix_diagonal, matrix_diagonal, matrix_gather,
+                                     matrix_against,  matrix_between,  matrix_tile};
+  matrix_self *self = (matrix_self *)state;
+  memset(self, 0, sizeof *self);
+  self->matrix = matrix;
+  self->n = n;
+  const ke_source s = {.does = &does,
+                       .self = self,
+                       .n = n,
+                       .columns = n,
+                       .symmetric = 1,
+                       .cost = 64.0,
+                       .parallel = 1};
   return s;
 }
 
 /* ---- from a callback ------------------------------------------------------------- */
 
-static void callback_diagonal(const ke_source *s, double *out)
+typedef struct {
+  members sets;
+  ke_entries entries;
+  void *data;
+  const double *diagonal;
+  size_t n;
+  size_t *number; /* 0 .. n - 1 */
+} callback_self;
+
+static void callback_diagonal(const void *self, double *out)
 {
-  memcpy(out, s->given_diagonal, s->n * sizeof(double));
+  const callback_self *s = (const callback_self *)self;
+  memcpy(out, s->diagonal, s->n * sizeof(double));
 }
 
-static void callback_against(const ke_source *s, int set, size_t i0, size_t m, double *out,
+static void callback_gather(void *self, int set, const size_t *index, size_t m)
+{
+  remember(&((callback_self *)self)->sets, set, index, m);
+}
+
+static void callback_against(const void *self, int set, size_t i0, size_t m, double *out,
                              size_t ldo)
 {
-  s->block(s->data, s->row_numbers + i0, m, s->index[set], s->count[set], out, ldo);
+  const callback_self *s = (const callback_self *)self;
+  s->entries(s->data, s->number + i0, m, s->sets.index[set], s->sets.count[set], out, ldo);
 }
 
-static void callback_between(const ke_source *s, int rows, int cols, double *out, size_t ldo)
+static void callback_between(const void *self, int rows, int cols, double *out, size_t ldo)
 {
-  s->block(s->data, s->index[rows], s->count[rows], s->index[cols], s->count[cols], out, ldo);
+  const callback_self *s = (const callback_self *)self;
+  s->entries(s->data, s->sets.index[rows], s->sets.count[rows], s->sets.index[cols],
+             s->sets.count[cols], out, ldo);
 }
 
-static void callback_tile(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out,
+static void callback_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out,
                           size_t ldo)
 {
-  s->block(s->data, s->row_numbers + i0, m, s->row_numbers + j0, k, out, ldo);
+  const callback_self *s = (const callback_self *)self;
+  s->entries(s->data, s->number + i0, m, s->number + j0, k, out, ldo);
 }
 
-ke_source ke_source_callback(size_t n)
+size_t ke_source_callback_state(size_t n)
 {
+  return doubles(sizeof(callback_self)) + doubles(n * sizeof(size_t));
+}
+
+ke_source ke_source_callback(ke_entries entries, void *data, const double *diagonal, size_t n,
+                             double *state)
+{
+  static const ke_operations does = {callback_diagonal, callback_diagonal, callback_gather,
+                                     callback_against,  callback_between,  callback_tile};
+  callback_self *self = (callback_self *)state;
+  memset(self, 0, sizeof *self);
+  self->entries = entries;
+  self->data = data;
+  self->diagonal = diagonal;
+  self->n = n;
+  self->number = (size_t *)(state + doubles(sizeof *self));
+  for (size_t i = 0; i < n; i++)
+    self->number[i] = i;
   const ke_source s = {
-      .n = n,
-      .diagonal = callback_diagonal,
-      .gather = remember,
-      .against = callback_against,
-      .between = callback_between,
-      .tile = callback_tile,
-  };
+      .does = &does, .self = self, .n = n, .columns = n, .symmetric = 1, .cost = 64.0};
   return s;
 }
 
 /* ---- centred ----------------------------------------------------------------------- */
 
-static void centred_diagonal(const ke_source *s, double *out)
+typedef struct {
+  members sets;
+  ke_source inner;
+  const double *shift;
+  double constant;
+} centred_self;
+
+static void centred_diagonal(const void *self, double *out)
 {
-  s->inner->diagonal(s->inner, out);
-  for (size_t i = 0; i < s->n; i++)
+  const centred_self *s = (const centred_self *)self;
+  s->inner.does->diagonal(s->inner.self, out);
+  for (size_t i = 0; i < s->inner.n; i++)
     out[i] += s->constant - 2.0 * s->shift[i];
 }
 
-static void centred_gather(ke_source *s, int set, const size_t *index, size_t m)
+/* A centred entry is a difference of larger ones and carries their rounding. */
+static void centred_magnitude(const void *self, double *out)
 {
-  remember(s, set, index, m);
-  s->inner->gather(s->inner, set, index, m);
+  const centred_self *s = (const centred_self *)self;
+  s->inner.does->magnitude(s->inner.self, out);
+  for (size_t i = 0; i < s->inner.n; i++) {
+    const double own = out[i] + (s->constant - 2.0 * s->shift[i]);
+    out[i] = fmax(fmax(out[i], s->constant), own);
+  }
 }
 
-static void centred_against(const ke_source *s, int set, size_t i0, size_t m, double *out,
-                            size_t ldo)
+static void centred_gather(void *self, int set, const size_t *index, size_t m)
 {
-  s->inner->against(s->inner, set, i0, m, out, ldo);
-  for (size_t j = 0; j < s->count[set]; j++) {
-    const double column = s->shift[s->index[set][j]] - s->constant;
+  centred_self *s = (centred_self *)self;
+  remember(&s->sets, set, index, m);
+  s->inner.does->gather(s->inner.self, set, index, m);
+}
+
+static void centred_against(const void *self, int set, size_t i0, size_t m, double *out, size_t ldo)
+{
+  const centred_self *s = (const centred_self *)self;
+  s->inner.does->against(s->inner.self, set, i0, m, out, ldo);
+  for (size_t j = 0; j < s->sets.count[set]; j++) {
+    const double column = s->shift[s->sets.index[set][j]] - s->constant;
     for (size_t i = 0; i < m; i++)
       out[i + j * ldo] -= s->shift[i0 + i] + column;
   }
 }
 
-static void centred_between(const ke_source *s, int rows, int cols, double *out, size_t ldo)
+static void centred_between(const void *self, int rows, int cols, double *out, size_t ldo)
 {
-  s->inner->between(s->inner, rows, cols, out, ldo);
-  for (size_t j = 0; j < s->count[cols]; j++) {
-    const double column = s->shift[s->index[cols][j]] - s->constant;
-    for (size_t i = 0; i < s->count[rows]; i++)
-      out[i + j * ldo] -= s->shift[s->index[rows][i]] + column;
+  const centred_self *s = (const centred_self *)self;
+  s->inner.does->between(s->inner.self, rows, cols, out, ldo);
+  for (size_t j = 0; j < s->sets.count[cols]; j++) {
+    const double column = s->shift[s->sets.index[cols][j]] - s->constant;
+    for (size_t i = 0; i < s->sets.count[rows]; i++)
+      out[i + j * ldo] -= s->shift[s->sets.index[rows][i]] + column;
   }
 }
 
-static void centred_tile(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out,
+static void centred_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out,
                          size_t ldo)
 {
-  s->inner->tile(s->inner, i0, m, j0, k, out, ldo);
+  const centred_self *s = (const centred_self *)self;
+  s->inner.does->tile(s->inner.self, i0, m, j0, k, out, ldo);
   for (size_t j = 0; j < k; j++) {
     const double column = s->shift[j0 + j] - s->constant;
     for (size_t i = 0; i < m; i++)
@@ -194,26 +344,26 @@ static void centred_tile(const ke_source *s, size_t i0, size_t m, size_t j0, siz
   }
 }
 
-ke_source ke_source_centred(ke_source *inner, const double *shift, double constant)
+size_t ke_source_centred_state(void) { return doubles(sizeof(centred_self)); }
+
+ke_source ke_source_centred(const ke_source *inner, const double *shift, double constant,
+                            double *state)
 {
-  const ke_source s = {
-      .n = inner->n,
-      .width = inner->width,
-      .inner = inner,
-      .shift = shift,
-      .constant = constant,
-      .parallel = inner->parallel,
-      .cancels = 1,
-      .diagonal = centred_diagonal,
-      .gather = centred_gather,
-      .against = centred_against,
-      .between = centred_between,
-      .tile = centred_tile,
-  };
+  static const ke_operations does = {centred_diagonal, centred_magnitude, centred_gather,
+                                     centred_against,  centred_between,   centred_tile};
+  centred_self *self = (centred_self *)state;
+  memset(self, 0, sizeof *self);
+  self->inner = *inner;
+  self->shift = shift;
+  self->constant = constant;
+  ke_source s = *inner;
+  s.does = &does;
+  s.self = self;
+  s.cancels = s.centred = 1;
   return s;
 }
 
-/* ---- one pass over half of the matrix ------------------------------------------------ */
+/* ---- columns ------------------------------------------------------------------------- */
 
 ke_env ke_source_env(const ke_source *s, const ke_env *env)
 {
@@ -221,6 +371,42 @@ ke_env ke_source_env(const ke_source *s, const ke_env *env)
   crew.threads = s->parallel ? env->threads : 1;
   return crew;
 }
+
+typedef struct {
+  const ke_source *s;
+  size_t i0, m, ldo;
+  double *out;
+} columns;
+
+static void columns_tile(void *data, size_t t, size_t worker)
+{
+  const columns *c = (const columns *)data;
+  const size_t i = t * KE_TILE;
+  (void)worker;
+  c->s->does->against(c->s->self, KE_PICKS, c->i0 + i, ke_smaller(KE_TILE, c->m - i), c->out + i,
+                      c->ldo);
+}
+
+void ke_columns(const ke_source *s, size_t count, size_t i0, size_t m, double *out, size_t ldo,
+                const ke_env *env)
+{
+  const ke_env crew = ke_source_env(s, env);
+  columns c = {s, i0, m, ldo, out};
+  ke_share(&crew, (m + KE_TILE - 1) / KE_TILE, KE_TILE * (double)count * s->cost, columns_tile, &c);
+}
+
+void ke_source_columns(const ke_source *s, const size_t *index, size_t count, double *out,
+                       size_t ldo, const ke_env *env)
+{
+  const size_t step = KE_TILE * ke_batch(KE_TILE * (double)count * s->cost);
+  s->does->gather(s->self, KE_PICKS, index, count);
+  for (size_t i0 = 0; i0 < s->n; i0 += step) {
+    ke_check(env);
+    ke_columns(s, count, i0, ke_smaller(step, s->n - i0), out + i0, ldo, env);
+  }
+}
+
+/* ---- one pass over half of the matrix ------------------------------------------------ */
 
 size_t ke_row_sums_work(size_t n, int threads)
 {
@@ -271,7 +457,7 @@ static void strip_tile(void *data, size_t item, size_t worker)
   const strip *p = (const strip *)data;
   const size_t t = p->first + item, i = t * KE_TILE, n = p->s->n, m = ke_smaller(KE_TILE, n - i);
   double *buffer = p->buffers + worker * KE_TILE * KE_TILE;
-  p->s->tile(p->s, i, m, p->j, p->k, buffer, KE_TILE);
+  p->s->does->tile(p->s->self, i, m, p->j, p->k, buffer, KE_TILE);
   if (p->square)
     square_entries(buffer, m, p->k);
   add_tile(buffer, m, p->k, p->w + i, p->w + p->j, p->sums + i,
@@ -282,7 +468,7 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
                  const ke_env *env)
 {
   const size_t n = s->n, tiles = (n + KE_TILE - 1) / KE_TILE;
-  const double flops = KE_TILE * KE_TILE * (double)(2 * s->width + 64);
+  const double flops = KE_TILE * KE_TILE * s->cost;
   const size_t step = ke_batch(flops);
   const ke_env crew = ke_source_env(s, env);
   double *part = work + (size_t)env->threads * KE_TILE * KE_TILE;
@@ -311,7 +497,7 @@ void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double
   for (size_t i = 0; i < n; i++)
     ones[i] = -2.0 / (double)n;
   ke_row_sums(s, 0, ones, distance, work + 2 * n, env);
-  s->diagonal(s, ones);
+  s->does->diagonal(s->self, ones);
   for (size_t i = 0; i < n; i++) {
     distance[i] += ones[i];
     top = ones[i] > top ? ones[i] : top;
@@ -328,14 +514,14 @@ void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double
   }
 }
 
-double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *shift, double *work,
-                       const ke_env *env)
+double ke_centre_shift(const ke_source *s, const size_t *rows, size_t count, double *shift,
+                       double *work, const ke_env *env)
 {
-  s->gather(s, KE_PICKS, rows, count);
+  s->does->gather(s->self, KE_PICKS, rows, count);
   for (size_t i0 = 0; i0 < s->n; i0 += KE_TILE) {
     const size_t m = ke_smaller(KE_TILE, s->n - i0);
     ke_check(env);
-    s->against(s, KE_PICKS, i0, m, work, KE_TILE);
+    s->does->against(s->self, KE_PICKS, i0, m, work, KE_TILE);
     for (size_t i = 0; i < m; i++) {
       double sum = 0.0;
       for (size_t c = 0; c < count; c++)

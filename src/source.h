@@ -1,57 +1,89 @@
-/* Matrices that are never held, and their sums (source.c). */
+/* Matrices by their parts, never held (source.c).
+ *
+ * A source is what any matrix must offer to be used here: operations on a state of its own. The
+ * engines know nothing else of it, so rows in another form (sparse, on disk, elsewhere) are a new
+ * constructor and no more. */
 #ifndef KERNELECT_SOURCE_H
 #define KERNELECT_SOURCE_H
 
-#include "gram.h"
+#include "env.h"
+#include "kernel.h"
 
 #define KE_TIE 1e-10 /* keys within this of the best are equal: lowest row wins */
 
-/* A positive semi-definite matrix that is never held: the basis engine asks for its
- * diagonal, for tiles, and for the columns of a few gathered rows. */
-enum { KE_CANDIDATES, KE_PICKS, KE_SINGLE, KE_SETS };
+/* Rows and columns of the tiles that streams over a matrix work in. */
+#define KE_TILE 240
 
-typedef struct ke_source ke_source;
-struct ke_source {
-  size_t n, width; /* rows; columns of the data behind an entry, a measure of its cost */
-  void (*diagonal)(const ke_source *s, double *out);
-  /* keep rows index[0..m) as a set; m is at most what the set was lent for */
-  void (*gather)(ke_source *s, int set, const size_t *index, size_t m);
+/* Sets of rows that a source keeps at hand, and how many rows each may have. */
+enum { KE_CANDIDATES, KE_PICKS, KE_SINGLE, KE_SETS };
+#define KE_CANDIDATES_MAX 256
+#define KE_BLOCK 128
+
+typedef struct {
+  void (*diagonal)(const void *self, double *out);
+  /* the magnitude behind each diagonal entry, whose rounding it carries: its own, or that of the
+   * larger numbers it is a difference of */
+  void (*magnitude)(const void *self, double *out);
+  /* keep rows index[0..m) as a set */
+  void (*gather)(void *self, int set, const size_t *index, size_t m);
   /* rows i0..i0+m (i0 a multiple of KE_PANEL) by the members of a set */
-  void (*against)(const ke_source *s, int set, size_t i0, size_t m, double *out, size_t ldo);
+  void (*against)(const void *self, int set, size_t i0, size_t m, double *out, size_t ldo);
   /* members of set `rows` by members of set `cols` */
-  void (*between)(const ke_source *s, int rows, int cols, double *out, size_t ldo);
-  void (*tile)(const ke_source *s, size_t i0, size_t m, size_t j0, size_t k, double *out,
-               size_t ldo);
-  int parallel; /* may be called from several threads at once */
+  void (*between)(const void *self, int rows, int cols, double *out, size_t ldo);
+  /* rows i0..i0+m by columns j0..j0+k (both multiples of KE_PANEL) */
+  void (*tile)(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out, size_t ldo);
+} ke_operations;
+
+typedef struct {
+  const ke_operations *does;
+  void *self;
+  size_t n, columns; /* columns are the rows again where it is symmetric */
+  int symmetric;
+  double cost;  /* flops an entry */
+  int parallel; /* may be called from several threads at once, gather excepted */
   int cancels;  /* entries near zero are differences of larger numbers: zero is not exact */
-  const size_t *index[KE_SETS]; /* members of the sets */
-  size_t count[KE_SETS];
-  /* from data */
-  ke_kernel kernel;
-  const ke_rows *rows;
-  ke_rows set[KE_SETS];
-  /* from a given matrix, n x n */
-  const double *matrix;
-  /* from elsewhere: a callback for K[i, j] with row numbers i, j (0-based) */
-  void (*block)(void *data, const size_t *i, size_t m, const size_t *j, size_t k, double *out,
-                size_t ldo);
-  void *data;
-  const double *given_diagonal;
-  size_t *row_numbers; /* 0 .. n-1 */
-  /* centred: k_ij - shift_i - shift_j + constant, on top of `inner` */
-  ke_source *inner;
-  const double *shift;
-  double constant;
-};
+  int centred;  /* some rows may be far shorter than others */
+} ke_source;
+
+/* Constructors. `state` holds as many doubles as the function beside each says. */
+
+/* A kernel between the rows. */
+size_t ke_source_rows_state(const ke_rows *rows);
+ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *state);
+
+/* A kernel between two sets of rows; it has tiles only. */
+size_t ke_source_cross_state(void);
+ke_source ke_source_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b,
+                          double *state);
+
+/* A matrix, n x n. */
+size_t ke_source_matrix_state(void);
+ke_source ke_source_matrix(const double *matrix, size_t n, double *state);
+
+/* Entries between row numbers i and j (0-based) from elsewhere, one caller at a time. */
+typedef void (*ke_entries)(void *data, const size_t *i, size_t m, const size_t *j, size_t k,
+                           double *out, size_t ldo);
+size_t ke_source_callback_state(size_t n);
+ke_source ke_source_callback(ke_entries entries, void *data, const double *diagonal, size_t n,
+                             double *state);
+
+/* k_ij - shift_i - shift_j + constant on top of another source. */
+size_t ke_source_centred_state(void);
+ke_source ke_source_centred(const ke_source *inner, const double *shift, double constant,
+                            double *state);
 
 /* The surroundings for work on this source: one thread where it takes no more. */
 ke_env ke_source_env(const ke_source *s, const ke_env *env);
 
-/* Sources; the caller lends what the struct points to (set[] for data). */
-ke_source ke_source_data(const ke_kernel *kernel, const ke_rows *rows);
-ke_source ke_source_matrix(const double *matrix, size_t n);
-ke_source ke_source_callback(size_t n);
-ke_source ke_source_centred(ke_source *inner, const double *shift, double constant);
+/* Rows i0 .. i0 + m against the members of set KE_PICKS, of which there are `count`; threads
+ * share them. */
+void ke_columns(const ke_source *s, size_t count, size_t i0, size_t m, double *out, size_t ldo,
+                const ke_env *env);
+
+/* The same for all rows and the columns index[0..count), count at most KE_BLOCK, in pieces between
+ * which an interrupt is looked at. */
+void ke_source_columns(const ke_source *s, const size_t *index, size_t count, double *out,
+                       size_t ldo, const ke_env *env);
 
 /* sums[i] = sum_j w_j k_ij, or w_j k_ij^2 when `square`. One pass over half
  * of the matrix. work: ke_row_sums_work(n, threads) doubles. */
@@ -66,7 +98,7 @@ void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double
 
 /* shift[i] = mean over rows[0..count) of k_i,row, and the mean of those over the rows
  * themselves. work: KE_TILE * count doubles. */
-double ke_centre_shift(ke_source *s, const size_t *rows, size_t count, double *shift, double *work,
-                       const ke_env *env);
+double ke_centre_shift(const ke_source *s, const size_t *rows, size_t count, double *shift,
+                       double *work, const ke_env *env);
 
 #endif

@@ -46,49 +46,53 @@ static double *random_matrix(size_t n, size_t d)
 
 static void lend_columns(ke_basis *b, size_t capacity)
 {
-  double *factor = lend(b->n * capacity), *triangle = lend(capacity * (capacity + 1) / 2);
+  double *factor = lend(b->body.n * capacity), *triangle = lend(capacity * (capacity + 1) / 2);
   if (b->size > 0) {
-    memcpy(factor, b->factor, b->n * b->size * sizeof(double));
-    memcpy(triangle, b->triangle, b->size * (b->size + 1) / 2 * sizeof(double));
+    memcpy(factor, b->body.factor, b->body.n * b->size * sizeof(double));
+    memcpy(triangle, b->state.triangle, b->size * (b->size + 1) / 2 * sizeof(double));
   }
-  free(b->factor), free(b->panel), free(b->work), free(b->triangle), free(b->solution);
-  b->factor = factor;
-  b->panel = lend(b->most * capacity);
-  b->work = lend(ke_update_work(capacity, 1));
-  b->triangle = triangle;
-  b->solution = lend(capacity);
-  b->capacity = capacity;
+  free(b->body.factor), free(b->pool.panel), free(b->body.work), free(b->state.triangle),
+      free(b->state.solution);
+  b->body.factor = factor;
+  b->pool.panel = lend(b->pool.most * capacity);
+  b->body.work = lend(ke_body_work(capacity, 1));
+  b->state.triangle = triangle;
+  b->state.solution = lend(capacity);
+  b->body.capacity = capacity;
 }
 
-static ke_basis engine(ke_source *s, ke_method method, size_t limit, size_t most)
+static ke_basis engine(const ke_source *s, ke_method method, size_t limit, size_t most)
 {
   ke_basis b;
   memset(&b, 0, sizeof b);
-  b.source = s;
+  b.body.source = s;
   b.rule = ke_rule_of(method);
-  b.n = b.forced = s->n;
+  b.body.n = b.forced = s->n;
   b.limit = limit;
-  b.most = most;
+  b.pool.most = most;
   const size_t room = most > KE_BLOCK ? most : KE_BLOCK;
-  b.diagonal = lend(b.n), b.inverse = lend(b.n), b.weight = lend(b.n);
-  b.residual = lend(b.n), b.keys = lend(b.n), b.sorted = lend(b.n);
-  b.explained = b.rule->normalised ? lend(b.n) : NULL;
+  b.body.diagonal = lend(b.body.n), b.body.inverse = lend(b.body.n), b.body.weight = lend(b.body.n);
+  b.body.residual = lend(b.body.n), b.state.keys = lend(b.body.n), b.state.sorted = lend(b.body.n);
+  b.body.explained = b.rule->normalised ? lend(b.body.n) : NULL;
   b.index = lend_sizes(limit);
   b.path = calloc(limit, sizeof(ke_pick));
-  b.candidate = lend_sizes(room), b.sequence = lend_sizes(room);
-  b.left = lend(room), b.gained = lend(room);
-  b.chosen = lend_sizes(KE_BLOCK);
+  b.pool.row = lend_sizes(room), b.state.sequence = lend_sizes(room);
+  b.pool.left = lend(room), b.pool.gained = lend(room);
+  b.pool.chosen = lend_sizes(KE_BLOCK);
   b.threshold = lend(limit + 1);
   return b;
 }
 
 static void drop(ke_basis *b)
 {
-  free(b->diagonal), free(b->inverse), free(b->weight), free(b->residual), free(b->keys);
-  free(b->sorted);
-  free(b->explained), free(b->index), free(b->path), free(b->candidate), free(b->sequence);
-  free(b->left), free(b->gained), free(b->chosen), free((void *)b->threshold);
-  free(b->factor), free(b->panel), free(b->work), free(b->triangle), free(b->solution);
+  free(b->body.diagonal), free(b->body.inverse), free(b->body.weight), free(b->body.residual),
+      free(b->state.keys);
+  free(b->state.sorted);
+  free(b->body.explained), free(b->index), free(b->path), free(b->pool.row),
+      free(b->state.sequence);
+  free(b->pool.left), free(b->pool.gained), free(b->pool.chosen), free((void *)b->threshold);
+  free(b->body.factor), free(b->pool.panel), free(b->body.work), free(b->state.triangle),
+      free(b->state.solution);
 }
 
 /* Runs to the end from `columns` columns on; returns how often the factor had to grow. */
@@ -100,7 +104,7 @@ static int run_in(ke_basis *b, size_t columns, const ke_env *around)
     return -1;
   lend_columns(b, columns < b->limit ? columns : b->limit);
   while (ke_basis_run(b, around) == KE_FULL) {
-    lend_columns(b, 2 * b->capacity < b->limit ? 2 * b->capacity : b->limit);
+    lend_columns(b, 2 * b->body.capacity < b->limit ? 2 * b->body.capacity : b->limit);
     grown++;
   }
   return grown;
@@ -136,12 +140,12 @@ static void naive(const double *K, size_t n, size_t size, size_t *index)
 /* ---- a small problem ----------------------------------------------------------------------- */
 
 typedef struct {
-  double *x, *K;
+  double *x, *K, *states[2];
   ke_rows rows;
   ke_source data, matrix;
 } problem;
 
-static problem make(size_t n, size_t d, ke_kernel kernel, size_t most)
+static problem make(size_t n, size_t d, ke_kernel kernel)
 {
   static ke_rows rows; /* the source keeps a pointer to it: one problem at a time */
   problem p;
@@ -151,29 +155,25 @@ static problem make(size_t n, size_t d, ke_kernel kernel, size_t most)
   rows = lend_rows(n, d);
   ke_pack(p.x, n, NULL, NULL, &rows);
   p.rows = rows;
-  ke_gram(&kernel, &rows, p.K, &env);
-  p.data = ke_source_data(&kernel, &rows);
-  p.data.set[KE_CANDIDATES] = lend_rows(most, d);
-  p.data.set[KE_PICKS] = lend_rows(KE_BLOCK, d);
-  p.data.set[KE_SINGLE] = lend_rows(1, d);
-  p.matrix = ke_source_matrix(p.K, n);
+  p.states[0] = lend(ke_source_rows_state(&rows));
+  p.states[1] = lend(ke_source_matrix_state());
+  p.data = ke_source_rows(&kernel, &rows, p.states[0]);
+  ke_gram(&p.data, p.K, &env);
+  p.matrix = ke_source_matrix(p.K, n, p.states[1]);
   return p;
 }
 
 static void unmake(problem *p)
 {
-  free(p->x);
-  free(p->K);
+  free(p->x), free(p->K), free(p->states[0]), free(p->states[1]);
   drop_rows(&p->rows);
-  for (int set = 0; set < KE_SETS; set++)
-    drop_rows(&p->data.set[set]);
 }
 
 static const ke_kernel rbf = {KE_RBF, 3.0, 0.0, 0.0}, quadratic = {KE_POLYNOMIAL, 1.0, 1.0, 2.0};
 
 static void test_greedy_picks_are_those_of_plain_pivoting(void)
 {
-  problem p = make(301, 3, rbf, 40);
+  problem p = make(301, 3, rbf);
   size_t expected[60];
   naive(p.K, 301, 60, expected);
   for (size_t most = 1; most <= 40; most += 13) {
@@ -189,7 +189,7 @@ static void test_greedy_picks_are_those_of_plain_pivoting(void)
 static void test_data_and_matrix_sources_agree(void)
 {
   const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM};
-  problem p = make(131, 4, quadratic, 131);
+  problem p = make(131, 4, quadratic);
   for (int m = 0; m < 5; m++) {
     ke_basis a = engine(&p.data, methods[m], 20, 131), b = engine(&p.matrix, methods[m], 20, 131);
     run(&a, 20);
@@ -208,7 +208,7 @@ static void test_data_and_matrix_sources_agree(void)
 
 static void test_rank_ends_the_path(void)
 {
-  problem p = make(90, 3, quadratic, 90); /* ten monomials of degree up to 2 in 3 variables */
+  problem p = make(90, 3, quadratic); /* ten monomials of degree up to 2 in 3 variables */
   const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KGS, KE_RANDOM};
   for (int m = 0; m < 4; m++) {
     ke_basis b = engine(&p.data, methods[m], 90, 90);
@@ -223,14 +223,14 @@ static void test_rank_ends_the_path(void)
 static void test_growth_of_the_factor_changes_nothing(void)
 {
   const ke_method methods[] = {KE_CHOLESKY, KE_KGS, KE_RANDOM};
-  problem p = make(420, 6, rbf, 256);
+  problem p = make(420, 6, rbf);
   for (int m = 0; m < 3; m++) {
     ke_basis a = engine(&p.data, methods[m], 300, 256), b = engine(&p.data, methods[m], 300, 256);
     mu_assert(run(&a, 300) == 0);
     mu_assert(run(&b, 130) > 0);
     mu_assert(a.size == b.size && a.size > KE_BLOCK);
     mu_assert(memcmp(a.index, b.index, a.size * sizeof(size_t)) == 0);
-    mu_assert(memcmp(a.factor, b.factor, a.n * a.size * sizeof(double)) == 0);
+    mu_assert(memcmp(a.body.factor, b.body.factor, a.body.n * a.size * sizeof(double)) == 0);
     drop(&a);
     drop(&b);
   }
@@ -241,7 +241,7 @@ static void test_one_and_two_rows_work(void)
 {
   const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM};
   for (size_t n = 1; n <= 2; n++) {
-    problem p = make(n, 2, rbf, n);
+    problem p = make(n, 2, rbf);
     for (int m = 0; m < 5; m++) {
       ke_basis b = engine(&p.data, methods[m], n, n);
       mu_assert(run(&b, n) == 0);
@@ -255,16 +255,18 @@ static void test_one_and_two_rows_work(void)
 
 static void test_the_centre_has_no_length_and_is_never_picked(void)
 {
-  problem p = make(77, 3, quadratic, 77);
+  problem p = make(77, 3, quadratic);
   const size_t n = 77;
   size_t rows[3];
   double *shift = lend(n), *work = lend(2 * n + ke_row_sums_work(n, 1) + 3 * KE_TILE);
   for (size_t count = 1; count <= 3; count += 2) {
     ke_nearest_to_centre(&p.data, count, rows, work, &env);
     const double constant = ke_centre_shift(&p.data, rows, count, shift, work, &env);
-    ke_source centred = ke_source_centred(&p.data, shift, constant);
+    double *state = lend(ke_source_centred_state());
+    ke_source centred = ke_source_centred(&p.data, shift, constant, state);
     ke_basis b = engine(&centred, KE_FVS, n, n);
     run(&b, n);
+    free(state);
     mu_assert(b.size == 9 && b.stop == KE_STOP_RANK);
     for (size_t l = 0; l < b.size; l++)
       mu_assert(count > 1 || b.index[l] != rows[0]);
@@ -275,26 +277,32 @@ static void test_the_centre_has_no_length_and_is_never_picked(void)
   unmake(&p);
 }
 
+enum {
+  EVERY_PICKS = 8,    /* between two looks within a round */
+  EVERY_IN_ORDER = 4, /* rows that kgs considers between two looks */
+  COSTLY = 2000000    /* flops of an entry: work goes in the smallest pieces */
+};
+
 /* Every view of a source against the whole matrix, whose entry i, j is full[i + 30 j]. */
 static int views_agree(ke_source *s, const double *full)
 {
   enum { N = 30, LD = 40 };
   const size_t rows[] = {3, 17, 4, 29}, cols[] = {0, 29, 11};
   double out[LD * 7], diagonal[N], worst = 0.0;
-  s->gather(s, 0, rows, 4);
-  s->gather(s, 1, cols, 3);
-  s->diagonal(s, diagonal);
+  s->does->gather(s->self, 0, rows, 4);
+  s->does->gather(s->self, 1, cols, 3);
+  s->does->diagonal(s->self, diagonal);
   for (size_t i = 0; i < N; i++)
     worst = fmax(worst, fabs(diagonal[i] - full[i * (N + 1)]));
-  s->between(s, 0, 1, out, LD);
+  s->does->between(s->self, 0, 1, out, LD);
   for (size_t j = 0; j < 3; j++)
     for (size_t i = 0; i < 4; i++)
       worst = fmax(worst, fabs(out[i + j * LD] - full[rows[i] + cols[j] * N]));
-  s->against(s, 1, 4, 20, out, LD);
+  s->does->against(s->self, 1, 4, 20, out, LD);
   for (size_t j = 0; j < 3; j++)
     for (size_t i = 0; i < 20; i++)
       worst = fmax(worst, fabs(out[i + j * LD] - full[4 + i + cols[j] * N]));
-  s->tile(s, 8, 9, 4, 7, out, LD);
+  s->does->tile(s->self, 8, 9, 4, 7, out, LD);
   for (size_t j = 0; j < 7; j++)
     for (size_t i = 0; i < 9; i++)
       worst = fmax(worst, fabs(out[i + j * LD] - full[8 + i + (4 + j) * N]));
@@ -304,28 +312,104 @@ static int views_agree(ke_source *s, const double *full)
 static void test_all_views_of_a_source_agree(void)
 {
   enum { N = 30 };
-  problem p = make(N, 3, quadratic, N);
+  problem p = make(N, 3, quadratic);
   double shift[N], full[N * N];
   const double constant = 0.7;
   for (size_t i = 0; i < N; i++)
     shift[i] = sin((double)i);
-  mu_assert(views_agree(&p.data, p.matrix.matrix));
-  mu_assert(views_agree(&p.matrix, p.matrix.matrix));
+  mu_assert(views_agree(&p.data, p.K));
+  mu_assert(views_agree(&p.matrix, p.K));
   for (size_t j = 0; j < N; j++)
     for (size_t i = 0; i < N; i++)
-      full[i + j * N] = p.matrix.matrix[i + j * N] - shift[i] - shift[j] + constant;
-  ke_source of_data = ke_source_centred(&p.data, shift, constant),
-            of_matrix = ke_source_centred(&p.matrix, shift, constant);
+      full[i + j * N] = p.K[i + j * N] - shift[i] - shift[j] + constant;
+  double *states[] = {lend(ke_source_centred_state()), lend(ke_source_centred_state())};
+  ke_source of_data = ke_source_centred(&p.data, shift, constant, states[0]),
+            of_matrix = ke_source_centred(&p.matrix, shift, constant, states[1]);
   mu_assert(views_agree(&of_data, full));
   mu_assert(views_agree(&of_matrix, full));
+  free(states[0]), free(states[1]);
   unmake(&p);
+}
+
+/* Columns on demand are those of the matrix, however many threads make them; costly ones in many
+ * pieces. */
+static void test_columns_are_those_of_the_matrix(void)
+{
+  const size_t n = 3 * KE_TILE + 11, index[] = {5, 700, 0, 5};
+  problem p = make(n, 3, rbf);
+  double *out = lend(4 * n);
+  for (int threads = 1; threads <= 2; threads++) {
+    tally t;
+    const ke_env counted = counting(&t, threads);
+    p.data.cost = threads == 1 ? 70.0 : COSTLY;
+    ke_source_columns(&p.data, index, 4, out, n, &counted);
+    mu_assert(t.checks == (threads == 1 ? 1 : steps(n, KE_TILE)));
+    for (size_t j = 0; j < 4; j++)
+      mu_assert(memcmp(out + j * n, p.K + index[j] * n, n * sizeof(double)) == 0);
+  }
+  free(out);
+  unmake(&p);
+}
+
+/* A callback is asked for row numbers, by one thread only. */
+typedef struct {
+  const double *K;
+  size_t n;
+} table;
+
+static void copy_entries(void *data, const size_t *i, size_t m, const size_t *j, size_t k,
+                         double *out, size_t ldo)
+{
+  const table *t = (const table *)data;
+  for (size_t q = 0; q < k; q++)
+    for (size_t p = 0; p < m; p++)
+      out[p + q * ldo] = t->K[i[p] + j[q] * t->n];
+}
+
+static void test_a_callback_is_a_source(void)
+{
+  enum { N = 30 };
+  problem p = make(N, 3, quadratic);
+  table t = {p.K, N};
+  double diagonal[N], *state = lend(ke_source_callback_state(N));
+  size_t born = 0;
+  for (size_t i = 0; i < N; i++)
+    diagonal[i] = p.K[i * (N + 1)];
+  ke_source s = ke_source_callback(copy_entries, &t, diagonal, N, state);
+  const ke_env several = {.threads = 3, .born = &born};
+  mu_assert(views_agree(&s, p.K));
+  mu_assert(ke_source_env(&s, &several).threads == 1 &&
+            ke_source_env(&p.data, &several).threads == 3);
+  free(state);
+  unmake(&p);
+}
+
+/* The largest number that a centred diagonal entry is a difference of. */
+static void test_magnitudes_are_those_behind_the_diagonal(void)
+{
+  enum { N = 4 };
+  const double K[N * N] = {4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 9, 0, 0, 0, 0, 2};
+  const double shift[N] = {1.0, -3.0, 4.0, 0.5};
+  double *states[] = {lend(ke_source_matrix_state()), lend(ke_source_centred_state())}, h[N];
+  const ke_source plain = ke_source_matrix(K, N, states[0]),
+                  centred = ke_source_centred(&plain, shift, 2.5, states[1]);
+  mu_assert(!plain.centred && !plain.cancels && centred.centred && centred.cancels);
+  plain.does->magnitude(plain.self, h);
+  for (size_t i = 0; i < N; i++)
+    mu_assert(h[i] == K[i * (N + 1)]);
+  centred.does->magnitude(centred.self, h);
+  mu_assert(h[0] == 4.5); /* 4 + 2.5 - 2: itself */
+  mu_assert(h[1] == 9.5); /* 1 + 2.5 + 6: itself */
+  mu_assert(h[2] == 9.0); /* the entry before */
+  mu_assert(h[3] == 3.5); /* 2 + 2.5 - 1: itself */
+  free(states[0]), free(states[1]);
 }
 
 /* Row sums go by block columns of tiles, the shift by tiles: each asks before it goes on. */
 static void test_centring_looks_for_interrupts(void)
 {
   const size_t n = 2 * KE_TILE + 37;
-  problem p = make(n, 3, rbf, 1);
+  problem p = make(n, 3, rbf);
   size_t rows[2];
   double *shift = lend(n), *work = lend(2 * n + ke_row_sums_work(n, 1) + 2 * KE_TILE);
   tally nearest, shifted;
@@ -344,7 +428,7 @@ static void test_centring_looks_for_interrupts(void)
 static void test_row_sums_are_those_of_the_matrix(void)
 {
   const size_t n = 517;
-  problem p = make(n, 3, rbf, 1);
+  problem p = make(n, 3, rbf);
   double *w = random_matrix(n, 1), *sums = lend(n), *work = lend(ke_row_sums_work(n, 1));
   for (int square = 0; square <= 1; square++) {
     ke_row_sums(&p.data, square, w, sums, work, &env);
@@ -362,20 +446,27 @@ static void test_row_sums_are_those_of_the_matrix(void)
 static void test_a_negative_or_infinite_diagonal_is_told(void)
 {
   double K[4] = {1.0, 0.0, 0.0, -1.0};
-  ke_source s = ke_source_matrix(K, 2);
+  double *state = lend(ke_source_matrix_state());
+  ke_source s = ke_source_matrix(K, 2, state);
   ke_basis b = engine(&s, KE_CHOLESKY, 2, 2);
   mu_assert(ke_basis_start(&b) == KE_INDEFINITE);
+  K[3] = -1.01 * KE_NEGATIVE; /* beyond rounding, */
+  mu_assert(ke_basis_start(&b) == KE_INDEFINITE);
+  K[3] = -0.99 * KE_NEGATIVE; /* and within */
+  mu_assert(ke_basis_start(&b) == KE_OK);
+  mu_assert(KE_NEGATIVE == 1e-8);
   K[3] = HUGE_VAL;
   mu_assert(ke_basis_start(&b) == KE_NOT_FINITE);
   K[3] = 0.0;
   mu_assert(run(&b, 2) == 0 && b.size == 1 && b.stop == KE_STOP_RANK);
   drop(&b);
+  free(state);
 }
 
 static void test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree(void)
 {
   const size_t n = 333;
-  problem p = make(n, 3, rbf, 64);
+  problem p = make(n, 3, rbf);
   const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
   double *work = lend(n + (spent > block ? spent : block));
   size_t *rows = lend_sizes(n);
@@ -393,7 +484,7 @@ static void test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree(void)
 static void test_fitness_of_single_rows_is_that_of_the_matrix(void)
 {
   const size_t n = 123;
-  problem p = make(n, 3, quadratic, 64);
+  problem p = make(n, 3, quadratic);
   const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
   double *work = lend(n + (spent > block ? spent : block));
   size_t rows[41];
@@ -422,7 +513,7 @@ static void test_fitness_of_single_rows_is_that_of_the_matrix(void)
 
 static void test_an_engine_can_be_started_again(void)
 {
-  problem p = make(80, 3, rbf, 40);
+  problem p = make(80, 3, rbf);
   ke_basis b = engine(&p.data, KE_CHOLESKY, 30, 40);
   size_t before[30];
   mu_assert(run(&b, 30) == 0 && b.size == 30);
@@ -436,12 +527,6 @@ static void test_an_engine_can_be_started_again(void)
 
 /* ---- looks for an interrupt and progress --------------------------------------------------- */
 
-enum {
-  EVERY_PICKS = 8,    /* between two looks within a round */
-  EVERY_IN_ORDER = 4, /* rows that kgs considers between two looks */
-  COSTLY = 1000000    /* columns behind an entry: work goes in the smallest pieces */
-};
-
 /* A round asks at its start, every few picks, and a chunk of all rows when these follow. */
 static size_t checks_of_round(size_t picks, size_t chunks)
 {
@@ -452,7 +537,7 @@ static size_t checks_of_round(size_t picks, size_t chunks)
 static void test_rounds_and_picks_look_for_interrupts(void)
 {
   const size_t rest = 2 * EVERY_PICKS + 3, limit = KE_BLOCK + rest, n = limit + 20;
-  problem p = make(n, 6, rbf, n);
+  problem p = make(n, 6, rbf);
   ke_basis greedy = engine(&p.data, KE_CHOLESKY, limit, n), kgs = engine(&p.data, KE_KGS, limit, n);
   tally t;
   ke_env counted = counting(&t, 1);
@@ -474,7 +559,7 @@ static void test_rounds_and_picks_look_for_interrupts(void)
 static void test_rows_passed_over_look_for_interrupts(void)
 {
   const size_t n = KE_BLOCK, rank = 10; /* monomials of degree up to 2 in 3 variables */
-  problem p = make(n, 3, quadratic, n);
+  problem p = make(n, 3, quadratic);
   ke_basis b = engine(&p.data, KE_KGS, n, n);
   tally t;
   const ke_env counted = counting(&t, 1);
@@ -488,9 +573,9 @@ static void test_rows_passed_over_look_for_interrupts(void)
 static void test_chunks_of_rows_look_for_interrupts(void)
 {
   const size_t chunk = 2 * KE_TILE, n = 2 * chunk + 37, limit = EVERY_PICKS;
-  problem p = make(n, 3, rbf, n);
-  p.data.width = COSTLY;
-  ke_basis b = engine(&p.data, KE_CHOLESKY, limit, n);
+  problem p = make(n, 3, rbf);
+  p.matrix.cost = COSTLY; /* this source takes all rows as candidates */
+  ke_basis b = engine(&p.matrix, KE_CHOLESKY, limit, n);
   tally t;
   const ke_env counted = counting(&t, 1);
   run_in(&b, limit, &counted);
@@ -503,8 +588,8 @@ static void test_chunks_of_rows_look_for_interrupts(void)
 static void test_the_first_fvs_pick_looks_for_interrupts(void)
 {
   const size_t chunk = 2 * KE_TILE, n = chunk + 37, some = KE_BLOCK + 5;
-  problem p = make(n, 3, rbf, 1);
-  p.data.width = COSTLY;
+  problem p = make(n, 3, rbf);
+  p.data.cost = COSTLY;
   const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
   double *work = lend(n + (spent > block ? spent : block));
   size_t *rows = lend_sizes(some);
@@ -527,7 +612,7 @@ static void test_the_first_fvs_pick_looks_for_interrupts(void)
 static void test_progress_is_the_share_of_the_limit(void)
 {
   const size_t rest = 9, limit = KE_BLOCK + rest, n = limit + 20;
-  problem p = make(n, 6, rbf, n);
+  problem p = make(n, 6, rbf);
   ke_basis b = engine(&p.data, KE_CHOLESKY, limit, n);
   tally t;
   const ke_env counted = counting(&t, 1);
@@ -544,7 +629,7 @@ static void test_progress_is_the_share_of_the_limit(void)
 
 static void test_a_path_that_ends_early_is_all_of_the_work(void)
 {
-  problem p = make(90, 3, quadratic, 90);
+  problem p = make(90, 3, quadratic);
   ke_basis b = engine(&p.data, KE_CHOLESKY, 90, 90);
   tally t;
   const ke_env counted = counting(&t, 1);
@@ -564,6 +649,9 @@ int main(void)
   mu_run(test_one_and_two_rows_work);
   mu_run(test_the_centre_has_no_length_and_is_never_picked);
   mu_run(test_all_views_of_a_source_agree);
+  mu_run(test_columns_are_those_of_the_matrix);
+  mu_run(test_a_callback_is_a_source);
+  mu_run(test_magnitudes_are_those_behind_the_diagonal);
   mu_run(test_centring_looks_for_interrupts);
   mu_run(test_row_sums_are_those_of_the_matrix);
   mu_run(test_a_negative_or_infinite_diagonal_is_told);

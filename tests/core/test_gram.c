@@ -3,6 +3,7 @@
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
+#include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,13 @@ static int matrices_are_tiles(const ke_kernel *kernel, size_t n, size_t m, size_
   ke_rows a = random_rows(n, d, n), b = random_rows(m, d, m + 1000);
   const size_t larger = n > m ? n : m;
   double *fast = malloc(n * larger * sizeof *fast), *slow = malloc(n * larger * sizeof *slow);
-  ke_gram(kernel, &a, fast, &env);
+  whole_gram(kernel, &a, fast, &env);
   ke_tile(kernel, &a, 0, n, &a, 0, n, slow, n);
   int same = memcmp(fast, slow, n * n * sizeof *fast) == 0;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < i; j++)
       same = same && fast[i + j * n] == fast[j + i * n];
-  ke_gram_cross(kernel, &a, &b, fast, &env);
+  whole_cross(kernel, &a, &b, fast, &env);
   ke_tile(kernel, &a, 0, n, &b, 0, m, slow, n);
   same = same && memcmp(fast, slow, n * m * sizeof *fast) == 0;
   release(&a);
@@ -92,9 +93,9 @@ static void interrupts_are_looked_for(void)
   double *out = malloc(n * n * sizeof *out);
   tally narrow, wide;
   ke_env env = counting(&narrow, 1);
-  ke_gram(&kernels[1], &a, out, &env);
+  whole_gram(&kernels[1], &a, out, &env);
   env = counting(&wide, 1);
-  ke_gram(&kernels[1], &b, out, &env);
+  whole_gram(&kernels[1], &b, out, &env);
   release(&a);
   release(&b);
   free(out);
@@ -110,9 +111,9 @@ static void interrupts_are_looked_for_between_two_sets(void)
   double *out = malloc(n * m * sizeof *out);
   tally narrow, wide;
   ke_env env = counting(&narrow, 1);
-  ke_gram_cross(&kernels[1], &a, &b, out, &env);
+  whole_cross(&kernels[1], &a, &b, out, &env);
   env = counting(&wide, 1);
-  ke_gram_cross(&kernels[1], &c, &d, out, &env);
+  whole_cross(&kernels[1], &c, &d, out, &env);
   release(&a);
   release(&b);
   release(&c);

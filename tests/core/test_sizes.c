@@ -32,11 +32,12 @@ static void a_basis_of_a_huge_matrix_reads_the_right_entries(void)
     K[(n - k) * (n + 1)] = (double)(4 - k);
   K[(n - 1) + (n - 2) * n] = K[(n - 2) + (n - 1) * n] = 1.0;
   const ke_env env = {.threads = 1};
-  ke_source source = ke_source_matrix(K, n);
+  double *state = fuzz_doubles(ke_source_matrix_state());
+  ke_source source = ke_source_matrix(K, n, state);
   ke_basis b;
   memset(&b, 0, sizeof b);
   b.rule = ke_rule_of(KE_CHOLESKY);
-  b.source = &source, b.n = n, b.forced = n, b.limit = 5, b.most = 1000;
+  b.body.source = &source, b.body.n = n, b.forced = n, b.limit = 5, b.pool.most = 200;
   lend_rows(&b);
   const ke_status started = ke_basis_start(&b);
   lend_columns(&b, b.limit);
@@ -44,6 +45,7 @@ static void a_basis_of_a_huge_matrix_reads_the_right_entries(void)
   const size_t size = b.size, first = b.index[0], second = b.index[1], third = b.index[2];
   const double pivot = b.path[1].pivot, left = b.path[2].trace;
   give_back(&b);
+  free(state);
   munmap(K, bytes);
   mu_assert(started == KE_OK && ended == KE_OK);
   mu_assert(size == 3 && first == n - 1 && second == n - 2 && third == n - 3);

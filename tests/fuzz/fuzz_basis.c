@@ -5,51 +5,54 @@
 /* Room for `capacity` columns, what is there kept. */
 static void lend_columns(ke_basis *b, size_t capacity)
 {
-  double *factor = fuzz_doubles(b->n * capacity);
-  if (b->factor)
-    memcpy(factor, b->factor, b->n * b->size * sizeof(double));
-  free(b->factor), free(b->panel), free(b->work);
-  b->factor = factor;
-  b->panel = fuzz_doubles(b->most * capacity);
-  b->work = fuzz_doubles(ke_update_work(capacity, 1));
+  double *factor = fuzz_doubles(b->body.n * capacity);
+  if (b->body.factor)
+    memcpy(factor, b->body.factor, b->body.n * b->size * sizeof(double));
+  free(b->body.factor), free(b->pool.panel), free(b->body.work);
+  b->body.factor = factor;
+  b->pool.panel = fuzz_doubles(b->pool.most * capacity);
+  b->body.work = fuzz_doubles(ke_body_work(capacity, 1));
   if (b->rule->unpivoted) {
     double *triangle = fuzz_doubles(capacity * (capacity + 1) / 2);
-    if (b->triangle)
-      memcpy(triangle, b->triangle, b->size * (b->size + 1) / 2 * sizeof(double));
-    free(b->triangle), free(b->solution);
-    b->triangle = triangle;
-    b->solution = fuzz_doubles(capacity);
+    if (b->state.triangle)
+      memcpy(triangle, b->state.triangle, b->size * (b->size + 1) / 2 * sizeof(double));
+    free(b->state.triangle), free(b->state.solution);
+    b->state.triangle = triangle;
+    b->state.solution = fuzz_doubles(capacity);
   }
-  b->capacity = capacity;
+  b->body.capacity = capacity;
 }
 
 static void lend_rows(ke_basis *b)
 {
-  const size_t n = b->n, most = b->most > KE_BLOCK ? b->most : KE_BLOCK;
-  b->diagonal = fuzz_doubles(n), b->inverse = fuzz_doubles(n), b->weight = fuzz_doubles(n);
-  b->residual = fuzz_doubles(n), b->keys = fuzz_doubles(n), b->sorted = fuzz_doubles(n);
-  b->explained = b->rule->normalised ? fuzz_doubles(n) : NULL;
-  b->index = fuzz_indices(b->limit), b->chosen = fuzz_indices(KE_BLOCK);
+  const size_t n = b->body.n, most = b->pool.most > KE_BLOCK ? b->pool.most : KE_BLOCK;
+  b->body.diagonal = fuzz_doubles(n), b->body.inverse = fuzz_doubles(n),
+  b->body.weight = fuzz_doubles(n);
+  b->body.residual = fuzz_doubles(n), b->state.keys = fuzz_doubles(n),
+  b->state.sorted = fuzz_doubles(n);
+  b->body.explained = b->rule->normalised ? fuzz_doubles(n) : NULL;
+  b->index = fuzz_indices(b->limit), b->pool.chosen = fuzz_indices(KE_BLOCK);
   b->path = (ke_pick *)calloc(b->limit, sizeof(ke_pick));
-  b->candidate = fuzz_indices(most), b->sequence = fuzz_indices(most);
-  b->left = fuzz_doubles(most), b->gained = fuzz_doubles(most);
+  b->pool.row = fuzz_indices(most), b->state.sequence = fuzz_indices(most);
+  b->pool.left = fuzz_doubles(most), b->pool.gained = fuzz_doubles(most);
 }
 
 static void give_back(ke_basis *b)
 {
-  free(b->diagonal), free(b->inverse), free(b->weight), free(b->residual), free(b->keys);
-  free(b->sorted);
-  free(b->explained), free(b->index), free(b->chosen), free(b->path), free(b->candidate);
-  free(b->sequence), free(b->left), free(b->gained), free(b->factor);
-  free(b->panel), free(b->work), free(b->triangle), free(b->solution);
+  free(b->body.diagonal), free(b->body.inverse), free(b->body.weight), free(b->body.residual),
+      free(b->state.keys);
+  free(b->state.sorted);
+  free(b->body.explained), free(b->index), free(b->pool.chosen), free(b->path), free(b->pool.row);
+  free(b->state.sequence), free(b->pool.left), free(b->pool.gained), free(b->body.factor);
+  free(b->pool.panel), free(b->body.work), free(b->state.triangle), free(b->state.solution);
 }
 
 static void check_path(const ke_basis *b, int sound)
 {
-  unsigned char *seen = (unsigned char *)calloc(b->n, 1);
+  unsigned char *seen = (unsigned char *)calloc(b->body.n, 1);
   fuzz_promise(b->size <= b->limit);
   for (size_t l = 0; l < b->size; l++) {
-    fuzz_promise(b->index[l] < b->n);
+    fuzz_promise(b->index[l] < b->body.n);
     fuzz_promise(!seen[b->index[l]]);
     seen[b->index[l]] = 1;
     if (sound && l > 0)
@@ -63,20 +66,20 @@ static void run(ke_basis *b, fuzz_bytes *f, const ke_env *env, int sound)
   if (ke_basis_start(b) != KE_OK)
     return;
   if (b->rule->normalised && b->stop == KE_GOES_ON) {
-    const size_t spent = ke_row_sums_work(b->n, 1), block = KE_CHUNK * KE_BLOCK;
-    double *work = fuzz_doubles(b->n + (spent > block ? spent : block));
-    size_t *rows = fuzz_indices(b->n);
-    for (size_t i = 0; i < b->n; i++)
+    const size_t spent = ke_row_sums_work(b->body.n, 1), block = KE_CHUNK * KE_BLOCK;
+    double *work = fuzz_doubles(b->body.n + (spent > block ? spent : block));
+    size_t *rows = fuzz_indices(b->body.n);
+    for (size_t i = 0; i < b->body.n; i++)
       rows[i] = i;
     const int all = fuzz_byte(f) % 4 == 0;
-    b->forced = ke_first_fvs(b, all ? NULL : rows, all ? 0 : b->n, work, env);
-    fuzz_promise(b->forced < b->n);
+    b->forced = ke_first_fvs(b, all ? NULL : rows, all ? 0 : b->body.n, work, env);
+    fuzz_promise(b->forced < b->body.n);
     free(work), free(rows);
   }
   lend_columns(b, b->limit < KE_BLOCK ? b->limit : KE_BLOCK);
   ke_status status;
   while ((status = ke_basis_run(b, env)) == KE_FULL)
-    lend_columns(b, 2 * b->capacity < b->limit ? 2 * b->capacity : b->limit);
+    lend_columns(b, 2 * b->body.capacity < b->limit ? 2 * b->body.capacity : b->limit);
   if (status == KE_OK)
     check_path(b, sound);
 }
@@ -94,9 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   ke_basis b;
   memset(&b, 0, sizeof b);
   b.rule = ke_rule_of((ke_method)(fuzz_byte(&f) % 5));
-  b.n = n, b.forced = n, b.limit = fuzz_size(&f, 1, n);
+  b.body.n = n, b.forced = n, b.limit = fuzz_size(&f, 1, n);
   const size_t least = b.rule == ke_rule_of(KE_RANDOM) ? KE_PROPOSALS : 2;
-  b.most = fuzz_size(&f, least < n ? least : n, n);
+  b.pool.most = fuzz_size(&f, least < n ? least : n, n);
   b.tol = (double)fuzz_byte(&f) / 1024.0;
   const size_t neighbours = fuzz_byte(&f) % 3 ? 0 : fuzz_size(&f, 1, n < KE_BLOCK ? n : KE_BLOCK);
   double *threshold = fuzz_doubles(b.limit + 1);
@@ -106,33 +109,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   double *x = fuzz_fill(&f, n * d, hostile);
   ke_rows rows = fuzz_lend(n, d);
   ke_pack(x, n, NULL, NULL, &rows);
-  ke_source plain = ke_source_data(&kernel, &rows), shifted;
+  double *states[] = {fuzz_doubles(ke_source_rows_state(&rows)),
+                      fuzz_doubles(ke_source_matrix_state()),
+                      fuzz_doubles(ke_source_centred_state())};
+  ke_source plain = ke_source_rows(&kernel, &rows, states[0]), shifted;
   double *K = NULL;
   if (from_matrix) {
     K = fuzz_doubles(n * n);
-    ke_gram(&kernel, &rows, K, &env);
-    plain = ke_source_matrix(K, n);
-  } else {
-    plain.set[KE_CANDIDATES] = fuzz_lend(b.most, d);
-    plain.set[KE_PICKS] = fuzz_lend(KE_BLOCK, d);
-    plain.set[KE_SINGLE] = fuzz_lend(1, d);
+    ke_gram(&plain, K, &env);
+    plain = ke_source_matrix(K, n, states[1]);
   }
-  b.source = &plain;
+  b.body.source = &plain;
   double *shift = fuzz_doubles(n);
   if (neighbours) {
     size_t *centre = fuzz_indices(neighbours);
     double *work = fuzz_doubles(2 * n + ke_row_sums_work(n, 1) + KE_CHUNK * neighbours);
     ke_nearest_to_centre(&plain, neighbours, centre, work, &env);
     const double constant = ke_centre_shift(&plain, centre, neighbours, shift, work, &env);
-    shifted = ke_source_centred(&plain, shift, constant);
-    b.source = &shifted;
+    shifted = ke_source_centred(&plain, shift, constant, states[2]);
+    b.body.source = &shifted;
     free(centre), free(work);
   }
   lend_rows(&b);
   run(&b, &f, &env, !hostile && kernel.type <= KE_LAPLACE);
   give_back(&b);
-  for (int s = 0; s < KE_SETS && !from_matrix; s++)
-    fuzz_free_rows(&plain.set[s]);
+  for (int s = 0; s < 3; s++)
+    free(states[s]);
   fuzz_free_rows(&rows);
   free(threshold), free(x), free(K), free(shift);
   return 0;

@@ -1,6 +1,7 @@
 /* The dual solver: any bounds, start, sum and (in)definite matrix, held or by a cache of columns.
  * Whatever comes back is within its bounds and has its sum. */
 #include "fuzz.h"
+#include "../core/whole.h"
 
 typedef struct {
   const double *k;
@@ -38,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   double *x = fuzz_fill(&f, n * d, hostile), *K = fuzz_doubles(n * n), *diagonal = fuzz_doubles(n);
   ke_rows rows = fuzz_lend(n, d);
   ke_pack(x, n, NULL, NULL, &rows);
-  ke_gram(&kernel, &rows, K, &env);
+  whole_gram(&kernel, &rows, K, &env);
   ke_diagonal(&kernel, &rows, diagonal);
   double *linear = fuzz_doubles(n), *lower = fuzz_doubles(n), *upper = fuzz_doubles(n);
   double *b = fuzz_fill(&f, n, 0), *gradient = fuzz_doubles(n);

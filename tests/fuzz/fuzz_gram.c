@@ -1,6 +1,7 @@
 /* Kernels and Gram tiles: any shape, tile and kernel. Symmetric, and each entry the same in any
  * tile, for rows that the glue lets pass (finite, no overflow); no harm done by any other. */
 #include "fuzz.h"
+#include "../core/whole.h"
 
 static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
@@ -22,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   ke_pack(x, n, shift, weights, &a);
   ke_pack(z, m, shift, weights, &b);
   double *K = fuzz_doubles(n * n), *C = fuzz_doubles(n * m), *diagonal = fuzz_doubles(n);
-  ke_gram(&kernel, &a, K, &env);
-  ke_gram_cross(&kernel, &a, &b, C, &env);
+  whole_gram(&kernel, &a, K, &env);
+  whole_cross(&kernel, &a, &b, C, &env);
   ke_diagonal(&kernel, &a, diagonal);
   for (size_t j = 0; j < n; j++) {
     fuzz_promise(!sound(&a, j) || same(K[j + j * n], diagonal[j]));

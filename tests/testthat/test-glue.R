@@ -20,6 +20,14 @@ glue_calls <- function() {
   problem <- list(x, label, target)
   bad_problem <- list(bad_x, bad_classes, list(target[, 1, drop = FALSE], c(target), NULL))
   regression <- regress(x, list(matrix = narrow))
+  source <- function(...) {
+    utils::modifyList(list(x = x, z = x[1:3, ], kernel = linear, shift = NULL, weights = NULL), list(...), keep.null = TRUE)
+  }
+  bad_sources <- c(
+    lapply(bad_x, function(bad) source(x = bad)), lapply(list(narrow, text), function(bad) source(z = bad)),
+    lapply(bad_kernel, function(bad) source(kernel = bad)), lapply(list(1, short, 1:2), function(bad) source(shift = bad)),
+    lapply(list(1, short), function(bad) source(weights = bad)), list(list(), x, list(K = K[, -1]), unname(source()))
+  )
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
@@ -43,7 +51,7 @@ glue_calls <- function() {
     ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_dual = list(
       list(K, cbind(1, 0, 1, numeric(6)), c(1, 1e-8, 100, 1e6)),
-      list(list(K[, -1], text, list(x, linear, NULL), list(x, linear, 1, NULL), list(x, 1, NULL, NULL)),
+      list(c(list(K[, -1], text), bad_sources),
            list(matrix(0, 6, 3), matrix(0, 5, 4), matrix(0L, 6, 4)), list(c(1, 1, 1), 1:4))
     ),
     ffi_extremes = list(list(x, diag(2)), list(bad_x, list(diag(3), 1))),
@@ -62,10 +70,7 @@ glue_calls <- function() {
     ),
     ffi_fuse = list(list(list(K, K), c(1, 2)), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
     ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
-    ffi_gram = list(
-      list(x, x[1:3, ], linear, NULL, NULL, 1L),
-      list(bad_x, list(narrow, text), bad_kernel, list(1, short, 1:2), list(1, short), bad_threads)
-    ),
+    ffi_gram = list(list(source(), 1L), list(bad_sources, bad_threads)),
     ffi_kffs = list(
       list(x, label, 2L, 1:2, FALSE),
       list(c(bad_x, list(x[0, ], x[, 0])), bad_label, NULL, list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)

@@ -1,4 +1,4 @@
-/* All rows brought up to date after a round of picks P:
+/* A body of rows, and all of them brought up to date after a round of picks P:
  *
  *   F[, new] = (K[, P] - F F_P') L_P^{-T},   L_P the Cholesky factor of the picks' residual block,
  *
@@ -8,11 +8,12 @@
  * among threads; each leaves its totals in a slot, and slots are added in order, so nothing
  * depends on the threads. Cost 2 n |P| (d + L + |P|/2) flops.
  */
-#include "basis.h"
+#include "body.h"
 
 #include "simd.h"
 #include "threads.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #if DISPATCH
@@ -21,13 +22,13 @@
 
 #define TILES (KE_CHUNK / KE_TILE)
 
-/* ---- layout of the lent array --------------------------------------------------------- */
+/* ---- layout of the workspace ------------------------------------------------------------- */
 
 /* Rows of the picks with their sign turned, in old and in new columns; totals of each tile. */
 typedef struct {
   ke_rows old, fresh;
   ke_pick *slots; /* TILES x KE_BLOCK */
-} round_rows;
+} packed_round;
 
 /* A thread's tile, packed. */
 typedef struct {
@@ -38,47 +39,98 @@ static size_t slot_doubles(void) { return TILES * KE_BLOCK * sizeof(ke_pick) / s
 
 static size_t tile_doubles(size_t capacity) { return KE_TILE * (capacity + KE_BLOCK); }
 
-size_t ke_update_work(size_t capacity, int threads)
+size_t ke_body_work(size_t capacity, int threads)
 {
   return KE_BLOCK * (capacity + KE_BLOCK) + slot_doubles() +
          (size_t)threads * tile_doubles(capacity);
 }
 
-static round_rows round_of(const ke_basis *b)
+static packed_round pack_round(const ke_body *b, const ke_round *r)
 {
   double *p = b->work;
-  const round_rows r = {{b->picks, b->size, p, NULL},
-                        {b->picks, b->picks, p + KE_BLOCK * b->capacity, NULL},
-                        (ke_pick *)(p + KE_BLOCK * (b->capacity + KE_BLOCK))};
-  return r;
+  const packed_round out = {{r->picks, r->size, p, NULL},
+                            {r->picks, r->picks, p + KE_BLOCK * b->capacity, NULL},
+                            (ke_pick *)(p + KE_BLOCK * (b->capacity + KE_BLOCK))};
+  return out;
 }
 
-static tile_rows tile_of(const ke_basis *b, size_t thread, size_t m)
+static tile_rows tile_of(const ke_body *b, const ke_round *r, size_t thread, size_t m)
 {
-  double *p = b->work + ke_update_work(b->capacity, 0) + thread * tile_doubles(b->capacity);
-  const tile_rows t = {{m, b->size, p, NULL}, {m, b->picks, p + KE_TILE * b->capacity, NULL}};
+  double *p = b->work + ke_body_work(b->capacity, 0) + thread * tile_doubles(b->capacity);
+  const tile_rows t = {{m, r->size, p, NULL}, {m, r->picks, p + KE_TILE * b->capacity, NULL}};
   return t;
+}
+
+/* ---- the start -------------------------------------------------------------------------- */
+
+/* Rows without length (the centre itself among them) have no angle: they do not count and are
+ * never picked. What counts as zero is relative to the magnitude h behind each entry. */
+static void set_weights(ke_body *b, int normalised, const double *h, ke_start *start)
+{
+  start->counted = start->trace = 0.0;
+  for (size_t i = 0; i < b->n; i++) {
+    const int counts = b->diagonal[i] > (double)b->n * DBL_EPSILON * h[i];
+    b->residual[i] = counts ? b->diagonal[i] : 0.0;
+    b->inverse[i] = counts ? 1.0 / b->diagonal[i] : 0.0;
+    b->weight[i] = normalised ? (counts ? 1.0 / h[i] : 0.0) : 1.0;
+    start->counted += counts;
+    start->trace += b->residual[i];
+    if (b->explained)
+      b->explained[i] = 0.0;
+  }
+}
+
+ke_status ke_body_start(ke_body *b, int normalised, double *work, ke_start *start)
+{
+  const ke_source *s = b->source;
+  double bottom = 0.0, top = 0.0;
+  s->does->diagonal(s->self, b->diagonal);
+  for (size_t i = 0; i < b->n; i++) {
+    if (!isfinite(b->diagonal[i]))
+      return KE_NOT_FINITE;
+    bottom = b->diagonal[i] < bottom ? b->diagonal[i] : bottom;
+  }
+  s->does->magnitude(s->self, work);
+  for (size_t i = 0; i < b->n; i++)
+    top = work[i] > top ? work[i] : top;
+  if (bottom < -KE_NEGATIVE * top)
+    return KE_INDEFINITE;
+  start->top = top;
+  set_weights(b, normalised, work, start);
+  return KE_OK;
+}
+
+void ke_body_rows(const ke_body *b, const size_t *index, size_t count, size_t size, double *panel,
+                  size_t ld, double *left, double *gained)
+{
+  for (size_t l = 0; l < size; l++)
+    for (size_t c = 0; c < count; c++)
+      panel[c + l * ld] = b->factor[index[c] + l * b->n];
+  for (size_t c = 0; c < count; c++) {
+    left[c] = b->residual[index[c]];
+    gained[c] = b->explained ? b->explained[index[c]] : 0.0;
+  }
 }
 
 /* ---- the picks ------------------------------------------------------------------------- */
 
 /* Entry of L_P: pick p, new column l. */
-static double triangle_entry(const ke_basis *b, size_t p, size_t l)
+static double triangle_entry(const ke_round *r, size_t p, size_t l)
 {
-  return b->panel[b->chosen[p] + (b->size + l) * b->most];
+  return r->panel[r->chosen[p] + (r->size + l) * r->ld];
 }
 
-static void collect_picks(const ke_basis *b, const round_rows *r)
+static void collect_picks(const ke_round *r, const packed_round *to)
 {
-  memset(r->old.panel, 0, ke_panel_size(b->picks, b->size) * sizeof(double));
-  memset(r->fresh.panel, 0, ke_panel_size(b->picks, b->picks) * sizeof(double));
-  for (size_t p = 0; p < b->picks; p++) {
-    const double *row = b->panel + b->chosen[p];
-    double *old = ke_row(&r->old, p), *fresh = ke_row(&r->fresh, p);
-    for (size_t l = 0; l < b->size; l++)
-      old[l * KE_PANEL] = -row[l * b->most];
+  memset(to->old.panel, 0, ke_panel_size(r->picks, r->size) * sizeof(double));
+  memset(to->fresh.panel, 0, ke_panel_size(r->picks, r->picks) * sizeof(double));
+  for (size_t p = 0; p < r->picks; p++) {
+    const double *row = r->panel + r->chosen[p];
+    double *old = ke_row(&to->old, p), *fresh = ke_row(&to->fresh, p);
+    for (size_t l = 0; l < r->size; l++)
+      old[l * KE_PANEL] = -row[l * r->ld];
     for (size_t l = 0; l < p; l++)
-      fresh[l * KE_PANEL] = -triangle_entry(b, p, l);
+      fresh[l * KE_PANEL] = -triangle_entry(r, p, l);
   }
 }
 
@@ -131,32 +183,33 @@ INLINE void solve_body(const solving *s, size_t columns)
 DEFINE_DISPATCHED(static, solve, (const solving *s, size_t columns), (s, columns))
 
 /* The entry of L_P, or of the unit matrix beyond its end. */
-static double bordered(const ke_basis *b, size_t p, size_t l)
+static double bordered(const ke_round *r, size_t p, size_t l)
 {
-  return p < b->picks ? triangle_entry(b, p, l) : p == l ? 1.0 : 0.0;
+  return p < r->picks ? triangle_entry(r, p, l) : p == l ? 1.0 : 0.0;
 }
 
-static void solve_tile(const ke_basis *b, const round_rows *r, const ke_rows *made, double *fresh)
+static void solve_tile(const ke_round *r, const ke_rows *triangle, const ke_rows *made,
+                       double *fresh, size_t ld)
 {
-  for (size_t j = 0; j < b->picks; j += KE_PANEL) {
-    const size_t columns = ke_smaller(KE_PANEL, b->picks - j);
-    const ke_rows picks = {columns, b->picks, r->fresh.panel + j * b->picks, NULL};
+  for (size_t j = 0; j < r->picks; j += KE_PANEL) {
+    const size_t columns = ke_smaller(KE_PANEL, r->picks - j);
+    const ke_rows picks = {columns, r->picks, triangle->panel + j * r->picks, NULL};
     if (j > 0)
-      ke_add_product(made, &picks, j, fresh + j * b->n, b->n);
+      ke_add_product(made, &picks, j, fresh + j * ld, ld);
     solving s = {made->n,
-                 b->n,
-                 fresh + j * b->n,
-                 bordered(b, j + 1, j),
-                 bordered(b, j + 2, j),
-                 bordered(b, j + 2, j + 1),
-                 bordered(b, j + 3, j),
-                 bordered(b, j + 3, j + 1),
-                 bordered(b, j + 3, j + 2),
+                 ld,
+                 fresh + j * ld,
+                 bordered(r, j + 1, j),
+                 bordered(r, j + 2, j),
+                 bordered(r, j + 2, j + 1),
+                 bordered(r, j + 3, j),
+                 bordered(r, j + 3, j + 1),
+                 bordered(r, j + 3, j + 2),
                  {0},
                  made->panel + j * KE_PANEL,
-                 KE_PANEL * b->picks};
+                 KE_PANEL * r->picks};
     for (size_t c = 0; c < KE_PANEL; c++)
-      s.inverse[c] = 1.0 / bordered(b, j + c, j + c);
+      s.inverse[c] = 1.0 / bordered(r, j + c, j + c);
     solve(&s, columns);
   }
 }
@@ -257,10 +310,11 @@ static double largest_share(const double *column, const double *weight, size_t m
 }
 
 /* Column l of the new ones on rows i0 .. i0 + m. */
-static void lower_by_column(const ke_basis *b, size_t l, size_t i0, size_t m, ke_pick *totals)
+static void lower_by_column(const ke_body *b, const ke_round *r, size_t l, size_t i0, size_t m,
+                            ke_pick *totals)
 {
-  const size_t row = b->index[b->size + l];
-  double *column = b->factor + (b->size + l) * b->n + i0;
+  const size_t row = r->index[l];
+  double *column = b->factor + (r->size + l) * b->n + i0;
   const int here = row >= i0 && row < i0 + m;
   const double own = here ? column[row - i0] : 0.0;
   if (here) /* its own pivot leaves exactly nothing */
@@ -272,24 +326,36 @@ static void lower_by_column(const ke_basis *b, size_t l, size_t i0, size_t m, ke
     column[row - i0] = own;
   if (b->explained)
     add_squares(column, m, b->explained + i0);
-  if (ke_may_spread(b))
-    totals->spread =
-        largest_share(column, b->weight + i0, m) / (b->path[b->size + l].pivot * b->weight[row]);
+  if (r->spreads)
+    totals->spread = largest_share(column, b->weight + i0, m) / (r->path[l].pivot * b->weight[row]);
 }
 
-static void update_tile(const ke_basis *b, const round_rows *r, size_t i0, size_t m,
-                        const tile_rows *t, ke_pick *totals)
+/* Rows i0 .. i0 + m, a tile an item. */
+typedef struct {
+  const ke_body *b;
+  const ke_round *r;
+  packed_round packed;
+  size_t i0, m;
+} chunk;
+
+static void update_tile(void *data, size_t q, size_t worker)
 {
-  double *fresh = b->factor + b->size * b->n + i0;
-  b->source->against(b->source, KE_PICKS, i0, m, fresh, b->n);
-  if (b->size > 0) {
-    ke_panels(b->factor + i0, b->n, NULL, NULL, &t->old);
-    ke_add_product(&t->old, &r->old, b->size, fresh, b->n);
+  const chunk *c = (const chunk *)data;
+  const ke_body *b = c->b;
+  const ke_round *r = c->r;
+  const size_t i = c->i0 + q * KE_TILE, m = ke_smaller(KE_TILE, c->m - q * KE_TILE);
+  const tile_rows t = tile_of(b, r, worker, m);
+  double *fresh = b->factor + r->size * b->n + i;
+  ke_pick *totals = c->packed.slots + q * KE_BLOCK;
+  b->source->does->against(b->source->self, KE_PICKS, i, m, fresh, b->n);
+  if (r->size > 0) {
+    ke_panels(b->factor + i, b->n, NULL, NULL, &t.old);
+    ke_add_product(&t.old, &c->packed.old, r->size, fresh, b->n);
   }
-  solve_tile(b, r, &t->fresh, fresh);
-  memset(totals, 0, b->picks * sizeof *totals);
-  for (size_t l = 0; l < b->picks; l++)
-    lower_by_column(b, l, i0, m, totals + l);
+  solve_tile(r, &c->packed.fresh, &t.fresh, fresh, b->n);
+  memset(totals, 0, r->picks * sizeof *totals);
+  for (size_t l = 0; l < r->picks; l++)
+    lower_by_column(b, r, l, i, m, totals + l);
 }
 
 /* ---- all tiles ----------------------------------------------------------------------------- */
@@ -304,80 +370,43 @@ static void add_totals(ke_pick *path, const ke_pick *tile)
   path->spread = fmax(path->spread, tile->spread);
 }
 
-/* Rows i0 .. i0 + m, a tile an item. */
-typedef struct {
-  const ke_basis *b;
-  const round_rows *r;
-  size_t i0, m;
-} chunk;
-
-static void chunk_tile(void *data, size_t q, size_t worker)
+static double row_flops(const ke_body *b, size_t size, size_t columns)
 {
-  const chunk *c = (const chunk *)data;
-  const size_t i = q * KE_TILE, rows = ke_smaller(KE_TILE, c->m - i);
-  const tile_rows t = tile_of(c->b, worker, rows);
-  update_tile(c->b, c->r, c->i0 + i, rows, &t, c->r->slots + q * KE_BLOCK);
+  return (double)columns * (b->source->cost + 2.0 * (double)size);
 }
 
-static double row_flops(const ke_basis *b, size_t columns)
+static void update_chunk(chunk *c, const ke_env *env)
 {
-  return (double)columns * (double)(2 * b->source->width + 2 * b->size + 64);
-}
-
-static void update_chunk(ke_basis *b, const round_rows *r, size_t i0, size_t m, const ke_env *env)
-{
-  const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
-  const ke_env crew = ke_source_env(b->source, env);
-  chunk c = {b, r, i0, m};
-  ke_share(&crew, tiles, KE_TILE * row_flops(b, b->picks), chunk_tile, &c);
+  const size_t tiles = (c->m + KE_TILE - 1) / KE_TILE;
+  const ke_round *r = c->r;
+  const ke_env crew = ke_source_env(c->b->source, env);
+  ke_share(&crew, tiles, KE_TILE * row_flops(c->b, r->size, r->picks), update_tile, c);
   for (size_t q = 0; q < tiles; q++)
-    for (size_t l = 0; l < b->picks; l++)
-      add_totals(&b->path[b->size + l], &r->slots[q * KE_BLOCK + l]);
+    for (size_t l = 0; l < r->picks; l++)
+      add_totals(&r->path[l], &c->packed.slots[q * KE_BLOCK + l]);
 }
 
 /* The fewer the more work a row is, so that an interrupt is answered in time. It must not depend
  * on the threads. */
-size_t ke_chunk_rows(const ke_basis *b, size_t columns)
+size_t ke_chunk_rows(const ke_body *b, size_t size, size_t columns)
 {
-  const size_t tiles = ke_batch(KE_TILE * row_flops(b, columns));
+  const size_t tiles = ke_batch(KE_TILE * row_flops(b, size, columns));
   return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
 }
 
-typedef struct {
-  const ke_source *s;
-  size_t i0, m, ldo;
-  double *out;
-} columns;
-
-static void columns_tile(void *data, size_t t, size_t worker)
+void ke_body_update(ke_body *b, const ke_round *r, const ke_env *env)
 {
-  const columns *c = (const columns *)data;
-  const size_t i = t * KE_TILE;
-  (void)worker;
-  c->s->against(c->s, KE_PICKS, c->i0 + i, ke_smaller(KE_TILE, c->m - i), c->out + i, c->ldo);
-}
-
-void ke_columns(const ke_source *s, size_t i0, size_t m, double *out, size_t ldo, const ke_env *env)
-{
-  const ke_env crew = ke_source_env(s, env);
-  columns c = {s, i0, m, ldo, out};
-  const double flops = KE_TILE * (double)s->count[KE_PICKS] * (double)(2 * s->width + 64);
-  ke_share(&crew, (m + KE_TILE - 1) / KE_TILE, flops, columns_tile, &c);
-}
-
-void ke_update(ke_basis *b, const ke_env *env)
-{
-  const round_rows r = round_of(b);
-  const size_t chunk = ke_chunk_rows(b, b->picks);
-  collect_picks(b, &r);
-  for (size_t p = 0; p < b->picks; p++) {
-    ke_pick *path = &b->path[b->size + p];
-    path->trace = path->scaled = path->norm = path->best = path->lowest = path->spread = 0.0;
+  const size_t step = ke_chunk_rows(b, r->size, r->picks);
+  chunk c = {b, r, pack_round(b, r), 0, 0};
+  collect_picks(r, &c.packed);
+  for (size_t p = 0; p < r->picks; p++) {
+    const ke_pick fresh = {.pivot = r->path[p].pivot};
+    r->path[p] = fresh;
   }
-  b->source->gather(b->source, KE_PICKS, b->index + b->size, b->picks);
-  for (size_t i0 = 0; i0 < b->n; i0 += chunk) {
+  b->source->does->gather(b->source->self, KE_PICKS, r->index, r->picks);
+  for (; c.i0 < b->n; c.i0 += step) {
+    c.m = ke_smaller(step, b->n - c.i0);
     ke_check(env);
-    update_chunk(b, &r, i0, ke_smaller(chunk, b->n - i0), env);
+    update_chunk(&c, env);
   }
-  b->updates++;
 }

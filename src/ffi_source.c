@@ -1,0 +1,68 @@
+#include "ffi.h"
+
+#include <string.h>
+
+/* data is an R function of two vectors of row numbers that returns a checked matrix */
+static void call_function(void *data, const size_t *i, size_t m, const size_t *j, size_t k,
+                          double *out, size_t ldo)
+{
+  SEXP rows = PROTECT(ffi_row_numbers(i, m, SIZE_MAX));
+  SEXP cols = PROTECT(ffi_row_numbers(j, k, SIZE_MAX));
+  SEXP call = PROTECT(Rf_lang3((SEXP)data, rows, cols));
+  SEXP value = PROTECT(Rf_eval(call, R_BaseEnv));
+  ffi_assert(TYPEOF(value) == REALSXP && (size_t)XLENGTH(value) == m * k, "kernel block");
+  for (size_t q = 0; q < k; q++)
+    memcpy(out + q * ldo, REAL(value) + q * m, m * sizeof(double));
+  UNPROTECT(4);
+}
+
+static ke_source source_of_function(SEXP list)
+{
+  SEXP f = ffi_element(list, "f"), diagonal = ffi_element(list, "diagonal");
+  ffi_assert(Rf_isFunction(f) && TYPEOF(diagonal) == REALSXP, "kernel function");
+  const size_t n = (size_t)XLENGTH(diagonal);
+  return ke_source_callback(call_function, f, REAL(diagonal), n,
+                            ffi_doubles(ke_source_callback_state(n)));
+}
+
+static ke_source source_of_matrix(SEXP K)
+{
+  size_t n, m;
+  const double *values = ffi_matrix(K, &n, &m, "K");
+  ffi_assert(n == m, "K");
+  return ke_source_matrix(values, n, ffi_doubles(ke_source_matrix_state()));
+}
+
+static const ke_rows *rows_of(SEXP list, const char *name)
+{
+  ke_rows *rows = (ke_rows *)R_alloc(1, sizeof(ke_rows));
+  *rows =
+      ffi_rows(ffi_element(list, name), ffi_element(list, "shift"), ffi_element(list, "weights"));
+  return rows;
+}
+
+static int source_of_rows(SEXP list, ke_source *s)
+{
+  const ke_kernel kernel = ffi_kernel(ffi_element(list, "kernel"));
+  const ke_rows *a = rows_of(list, "x");
+  if (ffi_element(list, "z") == R_NilValue) {
+    *s = ke_source_rows(&kernel, a, ffi_doubles(ke_source_rows_state(a)));
+    return ffi_within_range(&kernel, a);
+  }
+  const ke_rows *b = rows_of(list, "z");
+  ffi_assert(a->d == b->d, "columns of x and z");
+  *s = ke_source_cross(&kernel, a, b, ffi_doubles(ke_source_cross_state()));
+  return ffi_within_range(&kernel, a) && ffi_within_range(&kernel, b);
+}
+
+int ffi_source(SEXP list, ke_source *s)
+{
+  ffi_assert(TYPEOF(list) == VECSXP, "source");
+  if (ffi_element(list, "K") != R_NilValue)
+    *s = source_of_matrix(ffi_element(list, "K"));
+  else if (ffi_element(list, "f") != R_NilValue)
+    *s = source_of_function(list);
+  else
+    return source_of_rows(list, s);
+  return 1;
+}
