@@ -1,0 +1,62 @@
+drawn <- function(plot, layer = 1L) {
+  file <- tempfile(fileext = ".pdf")
+  on.exit(unlink(file))
+  grDevices::pdf(file)
+  print(plot)
+  grDevices::dev.off()
+  ggplot2::layer_data(plot, layer)
+}
+
+test_that("pictures for ggplot2 show the numbers of the model", {
+  skip_if_not_installed("ggplot2")
+  auto <- ggplot2::autoplot
+  basis <- kernel_basis(iris[1:4], size = 6)
+  expect_equal(drawn(auto(basis))$y, basis$path$fitness)
+  expect_equal(drawn(auto(basis, "trace"))$y, log10(basis$path$trace))
+  pca <- kernel_pca(iris[1:4], ncomp = 3)
+  both <- drawn(auto(pca, components = c(1, 3), classes = iris$Species))
+  expect_equal(both$x, unname(pca$scores[, 1]))
+  expect_equal(both$y, unname(pca$scores[, 3]))
+  expect_identical(length(unique(both$colour)), 3L)
+  expect_gt(length(unique(drawn(auto(pca, classes = iris$Sepal.Length))$colour)), 10L)
+  expect_equal(drawn(auto(pca, "variance"))$y, cumsum(pca$values) / pca$total)
+  lm <- kernel_lm(mpg ~ wt + hp, mtcars)
+  expect_equal(drawn(auto(lm))$x, unname(fitted(lm)))
+  expect_equal(drawn(auto(lm))$y, mtcars$mpg)
+  rank <- kernel_rank(Species ~ ., iris)
+  expect_equal(drawn(auto(rank), 2)$x, unname(rank$score[rank$ranking]))
+  fused <- kernel_fusion(mpg ~ ., mtcars)
+  best <- order(-fused$weights * fused$mean_diagonal)
+  expect_equal(drawn(auto(fused, "weights"), 2)$x, unname(fused$weights * fused$mean_diagonal)[best])
+  tuned <- kernel_tune(Species ~ ., iris, folds = 2, grid = list(size = c(4, 8)))
+  expect_setequal(drawn(auto(tuned))$y, tuned$results$error)
+})
+
+test_that("every class and type has its picture", {
+  skip_if_not_installed("ggplot2")
+  lm <- kernel_lm(Species ~ ., iris)
+  plots <- list(
+    ggplot2::autoplot(lm), ggplot2::autoplot(lm, "loo"), ggplot2::autoplot(lm, "calibration"),
+    ggplot2::autoplot(kernel_lda(Species ~ ., iris)),
+    ggplot2::autoplot(kernel_lda(Species ~ ., iris), "calibration"),
+    ggplot2::autoplot(kernel_lda(factor(am) ~ wt + hp, mtcars)),
+    ggplot2::autoplot(kernel_takes(Species ~ ., iris)),
+    ggplot2::autoplot(kernel_takes(Species ~ ., iris), "scores"),
+    ggplot2::autoplot(kernel_rank(Species ~ ., iris), "path"),
+    ggplot2::autoplot(kernel_rank(Species ~ ., iris, resample = 5, n = 2)),
+    ggplot2::autoplot(kernel_fusion(mpg ~ ., mtcars))
+  )
+  for (plot in plots) expect_gt(nrow(drawn(plot)), 0)
+  confusion <- drawn(plots[[1]], 2)
+  expect_equal(sum(confusion$label), 150)
+})
+
+test_that("pictures that a model cannot give are refused by name", {
+  skip_if_not_installed("ggplot2")
+  expect_error(ggplot2::autoplot(kernel_rank(Species ~ ., iris), "frequency"), "frequency",
+    class = "kernelect_error_argument")
+  expect_error(ggplot2::autoplot(kernel_lm(mpg ~ wt, mtcars), "calibration"), "factor",
+    class = "kernelect_error_argument")
+  expect_error(ggplot2::autoplot(kernel_pca(iris[1:4], ncomp = 2), components = c(1, 5)),
+    "components", class = "kernelect_error_argument")
+})
