@@ -86,8 +86,9 @@ gg_confusion <- function(confusion, title) {
   names(table) <- c("y", "x", "count")
   share <- table$count / pmax(rowSums(confusion)[as.character(table$y)], 1)
   table$y <- factor(table$y, rev(levels(table$y)))
+  shades <- grDevices::colorRampPalette(c("#FFFFFF", palette_classes[1L]))(64L)
   ggplot2::ggplot(table, ggplot2::aes(x = x, y = y)) +
-    ggplot2::geom_tile(fill = tint(rep(palette_classes[1L], nrow(table)), share)) +
+    ggplot2::geom_tile(fill = shades[1L + round(63 * share)]) +
     ggplot2::geom_text(label = table$count, colour = ifelse(share > 0.5, "white", "black")) +
     ggplot2::theme_minimal() + ggplot2::labs(x = "fitted class", y = "class", title = title)
 }
@@ -99,7 +100,7 @@ gg_calibration <- function(object) {
   }
   gg_lines(data.frame(x = table$probability, y = table$frequency), list(
     x = "probability given (rows left out)", y = "share that came true",
-    title = "What was said with a probability, and how often it came true"
+    title = calibration_title(table)
   )) + ggplot2::geom_abline(linetype = 3, colour = "grey50") +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
 }
@@ -153,8 +154,9 @@ autoplot.kernel_lm <- function(object, type = c("fit", "loo", "calibration"), ..
     )))
   }
   if (!is.null(object$confusion)) {
-    return(gg_confusion(object$confusion, sprintf("%.1f %% misclassified, leave-one-out",
-                                                  100 * chosen_loo(object)$error)))
+    return(gg_confusion(object$confusion, sprintf(
+      "Training rows; %.1f %% are misclassified when left out", 100 * chosen_loo(object)$error
+    )))
   }
   fitted <- as.matrix(stats::fitted(object))
   observed <- fitted + as.matrix(stats::residuals(object))

@@ -121,9 +121,12 @@ plot_calibration <- function(x, ...) {
   if (!is.data.frame(table)) {
     abort("argument", "`type = \"calibration\"` needs a model of a factor with probabilities.")
   }
+  plot_reliability(table, calibration_title(table), ...)
+}
+
+calibration_title <- function(table) {
   gap <- sum(table$weight * abs(table$frequency - table$probability)) / sum(table$weight)
-  title <- sprintf("Probabilities are off by %.1f %% on average", 100 * gap)
-  plot_reliability(table, title, ...)
+  sprintf("Probabilities are off by %.1f %% on average", 100 * gap)
 }
 
 # Training rows by class and fitted class; weights are counted.

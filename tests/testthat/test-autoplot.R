@@ -49,6 +49,10 @@ test_that("every class and type has its picture", {
   for (plot in plots) expect_gt(nrow(drawn(plot)), 0)
   confusion <- drawn(plots[[1]], 2)
   expect_equal(sum(confusion$label), 150)
+  # the whole of a class is full colour, none of it white
+  tiles <- drawn(plots[[1]], 1)
+  expect_identical(unique(tiles$fill[confusion$label == 50]), "#0072B2")
+  expect_identical(unique(tiles$fill[confusion$label == 0]), "#FFFFFF")
 })
 
 test_that("pictures that a model cannot give are refused by name", {
