@@ -290,30 +290,34 @@ new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vec
 }
 
 validate_basis <- function(basis, arg = "object") {
+  L <- length(validate_kept(basis, arg)$index)
+  must_hold(arg,
+    cholesky = is_matrix_of(basis$cholesky, L, L) && all(diag(basis$cholesky) > 0),
+    path = is.data.frame(basis$path) && nrow(basis$path) == L &&
+      all(vapply(basis$path, is.numeric, NA)),
+    method = basis$method %in% basis_methods
+  )
+  basis
+}
+
+# What kernel values against the rows of a basis need.
+validate_kept <- function(basis, arg = "object") {
   must_hold(arg, basis = is.list(basis))
   L <- length(basis$index)
   centers <- length(basis$center_index)
   must_hold(arg,
     n = is_number(basis$n),
     index = L > 0L && is_index(basis$index, basis$n),
-    cholesky = is_matrix_of(basis$cholesky, L, L) && all(diag(basis$cholesky) > 0),
-    path = is.data.frame(basis$path) && nrow(basis$path) == L &&
-      all(vapply(basis$path, is.numeric, NA)),
-    method = basis$method %in% basis_methods,
     center_index = if (is.null(basis$shift)) !centers else is_index(basis$center_index, basis$n),
-    shift = is_null_or(basis$shift, function(v) is_numbers(v, L + 1L)),
+    shift = is_null_or(basis$shift, function(v) centers > 0L && is_numbers(v, L + 1L)),
     row_names = valid_names(basis$row_names, L),
     center_names = valid_names(basis$center_names, centers),
-    vectors = !is.null(basis$kernel) || is.null(basis$vectors)
+    vectors = if (is.null(basis$kernel)) is.null(basis$vectors) else valid_rows(basis, L),
+    center_vectors = is.null(basis$kernel) || is.null(basis$shift) ||
+      is_matrix_of(basis$center_vectors, centers, basis$input$width),
+    kernel = is.null(basis$kernel) || valid_width(basis$kernel, basis$input$width)
   )
-  if (is.null(basis$kernel)) return(basis)
-  must_hold(arg,
-    vectors = valid_rows(basis, L),
-    kernel = valid_width(basis$kernel, basis$input$width),
-    center_vectors = is.null(basis$shift) ||
-      is_matrix_of(basis$center_vectors, centers, basis$input$width)
-  )
-  check_kernel(basis$kernel)
+  if (!is.null(basis$kernel)) check_kernel(basis$kernel)
   basis
 }
 
@@ -351,100 +355,17 @@ predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kerne
   }
   threads <- check_threads(threads)
   validate_basis(object)
-  if (is.null(object$kernel)) {
-    new <- new_cross_gram(object, newdata, if (type == "residual") checked_diagonal(diag, newdata))
-    return(fill_rows(basis_answer(object, new, type), new$complete, new$rows))
+  new <- new_rows(object, newdata)
+  own <- if (type == "residual" && is.null(object$kernel)) {
+    checked_diagonal(diag, newdata)[new$complete]
   }
-  new <- new_matrix(newdata, object$input, object$scaling)
-  fill_rows(predict_rows(object, complete_part(new), type, threads), new$complete, rownames(new$x))
+  value <- expand_basis(object, new$x, expansion(object, type, diagonal = own), threads)
+  fill_rows(if (type == "residual") value[, 1L] else value, new$complete, new$rows)
 }
 
-complete_part <- function(new) if (all(new$complete)) new$x else new$x[new$complete, , drop = FALSE]
-
-# From kernel values to what was asked for.
-basis_answer <- function(basis, new, type) {
-  switch(type,
-    kernel = new$k,
-    orthonormal = orthonormal(basis, new$k),
-    residual = pmax(new$diagonal - rowSums(orthonormal(basis, new$k)^2), 0)
-  )
-}
-
-# The answer for scaled rows, without several n x size copies at once.
-predict_rows <- function(basis, x, type, threads) {
-  L <- length(basis$index)
-  value <- zeros(nrow(x), if (type == "residual") 1L else L)
-  for (rows in row_chunks(nrow(x), L)) {
-    new <- basis_kernel_values(basis, x[rows, , drop = FALSE], type == "residual", threads)
-    value[rows, ] <- basis_answer(basis, new, type)
-  }
-  if (type == "residual") value[, 1L] else value
-}
-
-orthonormal <- function(basis, k) {
-  z <- k
-  for (rows in pieces(nrow(k), ncol(k)^2)) {
-    .Call(ffi_check)
-    z[rows, ] <- t(forwardsolve(basis$cholesky, t(k[rows, , drop = FALSE])))
-  }
-  z
-}
-
-# (Centred) kernel values k of the complete new rows.
-new_kernel_values <- function(basis, newdata, threads) {
-  new <- new_matrix(newdata, basis$input, basis$scaling)
-  c(
-    basis_kernel_values(basis, complete_part(new), threads = threads),
-    list(complete = new$complete, rows = rownames(new$x))
-  )
-}
-
-basis_kernel_values <- function(basis, x, diagonal = FALSE, threads = 1L) {
-  reference <- core_shift(basis$kernel, basis$vectors)
-  k <- gram_matrix(x, basis$kernel, basis$vectors, threads, shift = reference)
-  rownames(k) <- rownames(x)
-  own <- if (diagonal) kernel_diagonal(basis$kernel, x)
-  if (is.null(basis$shift)) return(list(k = k, diagonal = own))
-  u <- rowMeans(gram_matrix(x, basis$kernel, basis$center_vectors, threads, shift = reference))
-  centre_values(basis, k, u, own)
-}
-
-centre_values <- function(basis, k, u, own) {
-  L <- ncol(k)
-  constant <- basis$shift[L + 1L]
-  list(
-    k = k - u - rep(basis$shift[seq_len(L)] - constant, each = nrow(k)),
-    diagonal = if (!is.null(own)) own - 2 * u + constant
-  )
-}
-
-# The same from a cross-Gram matrix, with k(x, x) in `diag` when a residual is wanted.
-new_cross_gram <- function(basis, newdata, diag = NULL, arg = "newdata") {
-  if (!is.matrix(newdata) || !is.numeric(newdata) || is_integer64(newdata)) {
-    must_be(arg, "a cross-Gram matrix, new rows by training rows", newdata)
-  }
-  storage.mode(newdata) <- "double"
-  complete <- unname(rowSums(is.na(newdata)) == 0)
-  if (any(is.infinite(newdata))) abort("not_finite", "`", arg, "` has infinite values.")
-  k <- cross_columns(newdata, basis$index, basis$row_names, basis$n, arg)[complete, , drop = FALSE]
-  found <- list(complete = complete, rows = rownames(newdata))
-  if (is.null(basis$shift)) return(c(list(k = k, diagonal = diag[complete]), found))
-  centers <- cross_columns(newdata, basis$center_index, basis$center_names, basis$n, arg)
-  u <- rowMeans(centers[complete, , drop = FALSE])
-  c(centre_values(basis, k, u, diag[complete]), found)
-}
-
-# Columns of a cross-Gram matrix that belong to training rows `index`: by name where both sides
-# have names, else by position.
-cross_columns <- function(m, index, names, n, arg) {
-  if (!is.null(names) && !is.null(colnames(m))) {
-    check_columns(names, colnames(m), arg)
-    index <- match(names, colnames(m))
-  } else if (ncol(m) != n) {
-    abort("columns", "`", arg, "` must have one column per training row (", n, "), not ",
-          ncol(m), ".")
-  }
-  unname(m[, index, drop = FALSE])
+# Coordinates of scaled rows.
+basis_coordinates <- function(basis, x, threads) {
+  expand_basis(basis, x, expansion(basis, "orthonormal"), threads, scaling = NULL)
 }
 
 checked_diagonal <- function(diag, newdata) {

@@ -681,7 +681,7 @@ match_frame <- function(newdata, input, arg = "newdata") {
     matched_variable(newdata[[variables[i]]], variables[i], levels[[i]], input, arg)
   })
   x <- expand_variables(values, variables, levels, nrow(newdata), arg)
-  if (ncol(x) != input$width) fail_damaged("object")
+  if (ncol(x) != input$width) fail_damaged("object", "input")
   dimnames(x) <- names
   x
 }

@@ -113,23 +113,18 @@ new_decisions <- function(object, newdata, threads) {
   fill_rows(named_decisions(value, object), new$complete, rows)
 }
 
+# Noise is new with every row, and has no part in it.
 kernel_decisions <- function(object, x, threads) {
   out <- matrix(0, nrow(x), ncol(object$expansion))
-  for (rows in row_chunks(nrow(x), length(object$support))) {
-    for (i in which(object$weights > 0)) {
-      out[rows, ] <- out[rows, ] + block_decisions(object, i, x[rows, , drop = FALSE], threads)
-    }
+  if (!length(object$support)) return(out)
+  for (i in which(object$weights > 0)) {
+    spec <- object$kernels[[i]]
+    if (is_noise(spec)) next
+    rows <- list(kernel = spec$kernel, vectors = object$vectors[, spec$columns, drop = FALSE])
+    what <- expansion(rows, dual = object$weights[[i]] * object$expansion)
+    out <- out + expand_basis(rows, x[, spec$columns, drop = FALSE], what, threads)
   }
   out
-}
-
-block_decisions <- function(object, i, x, threads) {
-  spec <- object$kernels[[i]]
-  if (is_noise(spec)) return(0)
-  vectors <- object$vectors[, spec$columns, drop = FALSE]
-  K <- gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, vectors, threads,
-                   shift = core_shift(spec$kernel, vectors))
-  object$weights[[i]] * (K %*% object$expansion)
 }
 
 # The cross-Gram matrices that are needed, checked and in the model's order.

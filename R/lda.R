@@ -40,7 +40,8 @@
 #' * `within`: pooled within-class covariance of the scores;
 #' * `scores` (n x axes), `fitted.values` (classes assigned) and `observed` (classes given) of the
 #'   training rows, NULL without `keep`;
-#' * `basis`: the [kernel_basis()];
+#' * `basis`: the [kernel_basis()]; `expansion`: the coefficients on kernel values against its rows,
+#'   `dual`, with the `scaling` they are `of`;
 #' * `error`: share of training rows misclassified; `confusion`: training rows by class and
 #'   fitted class;
 #' * `ridge`: as chosen or given; `loo`: data frame `size`, `ridge`, `loss`, `error` as in
@@ -176,7 +177,8 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
     values = axes$values, scaling = axes$scaling,
     means = scatter$means + rep(scatter$center, each = nrow(scatter$means)),
     prior = prior, counts = scatter$counts, center = scatter$center, within = within,
-    basis = parts$basis, levels = levels(parts$y), ridge = ridge, loo = fit$loo,
+    basis = parts$basis, expansion = kept_dual(parts$basis, axes$scaling),
+    levels = levels(parts$y), ridge = ridge, loo = fit$loo,
     n = length(parts$y)
   ))
   weights <- if (is.null(parts$weights)) rep(1, model$n) else parts$weights
@@ -237,8 +239,8 @@ lda_probabilities <- function(model, scores) {
 
 # ---- prediction ------------------------------------------------------------------------------
 
-validate_lda <- function(object, arg = "object") {
-  validate_basis(object$basis, arg)
+validate_lda <- function(object, arg = "object", check_basis = validate_basis) {
+  check_basis(object$basis, arg)
   L <- length(object$basis$index)
   p <- length(object$values)
   k <- length(object$levels)
@@ -283,11 +285,11 @@ predict.kernel_lda <- function(object, newdata,
                                threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   type <- check_choice(type, "type", c("class", "prob", "decision", "scores", "posterior"))
-  validate_lda(object)
-  dual <- dual_coefficients(object$basis, object$scaling)
-  colnames(dual) <- colnames(object$scaling)
-  scores <- expand_rows(object$basis, newdata, dual, drop(object$center %*% object$scaling),
-                        threads)
+  validate_lda(object, check_basis = validate_kept)
+  dual <- dual_of(object$expansion, object$basis, object$scaling)
+  what <- expansion(object$basis, dual = dual,
+                    offset = -as.vector(object$center %*% object$scaling))
+  scores <- expand_new(object$basis, newdata, what, check_threads(threads))
   if (type == "scores") return(scores)
   complete <- !is.na(scores[, 1L])
   value <- if (type %in% c("prob", "posterior")) {

@@ -50,7 +50,8 @@
 #'   (`predict(basis, x)`), size + 1 values; a column per response or class, if there are several;
 #' * `fitted.values`, `residuals`: of the training rows (for a factor: of its indicators, a column
 #'   per class), NULL without `keep`;
-#' * `basis`: the [kernel_basis()] of the size chosen;
+#' * `basis`: the [kernel_basis()] of the size chosen; `expansion`: the coefficients on kernel values
+#'   against its rows, `dual`, with those on coordinates they are `of`;
 #' * `size`, `ridge`: as chosen or given;
 #' * `loo`: data frame with `size`, `ridge` and the exact leave-one-out figures `loss`, the mean
 #'   squared error (over all responses; for a factor of the indicators, summed over classes: the
@@ -128,7 +129,8 @@ new_lm <- function(fit, parts, keep) {
     coefficients = shape(coefficients),
     fitted.values = if (keep) shape(fitted),
     residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
-    basis = basis, size = fit$size, ridge = fit$ridge, loo = fit$loo, nested = nested,
+    basis = basis, expansion = kept_dual(basis, slopes(shape(coefficients))), size = fit$size,
+    ridge = fit$ridge, loo = fit$loo, nested = nested,
     levels = levels(classes), n = nrow(fitted),
     error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
     confusion = if (!is.null(classes)) table(class = classes, fitted = guess),
@@ -163,8 +165,8 @@ drop_column <- function(m) {
 
 # ---- prediction ------------------------------------------------------------------------------
 
-validate_lm <- function(object, arg = "object") {
-  validate_basis(object$basis, arg)
+validate_lm <- function(object, arg = "object", check_basis = validate_basis) {
+  check_basis(object$basis, arg)
   decisions <- NCOL(object$coefficients)
   must_hold(arg,
     coefficients =
@@ -220,13 +222,10 @@ validate_calibration <- function(calibration, levels) {
 predict.kernel_lm <- function(object, newdata, type = c("response", "class", "prob", "decision"),
                               size = NULL, threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
-  validate_lm(object)
+  validate_lm(object, check_basis = validate_kept)
   type <- lm_type(type, missing(type), object$levels)
   if (!is.null(size)) object <- nested_lm(object, size)
-  coefficients <- as.matrix(object$coefficients)
-  dual <- dual_coefficients(object$basis, coefficients[-1L, , drop = FALSE])
-  colnames(dual) <- colnames(object$coefficients)
-  values <- expand_rows(object$basis, newdata, dual, -coefficients[1L, ], threads)
+  values <- lm_values(object, newdata, check_threads(threads))
   switch(type,
     class = predicted_classes(values, object$levels),
     prob = predicted_probabilities(validate_calibration(object$calibration, object$levels), values),
@@ -261,6 +260,19 @@ predicted_probabilities <- function(calibration, decisions) {
   complete <- !is.na(decisions[, 1L])
   p <- calibrated_probabilities(calibration, decisions[complete, , drop = FALSE])
   fill_rows(p, complete, rownames(decisions))
+}
+
+lm_values <- function(object, newdata, threads) {
+  dual <- dual_of(object$expansion, object$basis, slopes(object$coefficients))
+  intercept <- as.vector(as.matrix(object$coefficients)[1L, ])
+  expand_new(object$basis, newdata, expansion(object$basis, dual = dual, offset = intercept), threads)
+}
+
+# Coefficients without the intercept, a column per response.
+slopes <- function(coefficients) {
+  a <- as.matrix(coefficients)[-1L, , drop = FALSE]
+  rownames(a) <- NULL
+  a
 }
 
 # NA where a row has missing values; `decide` is classes_of() or like it.

@@ -54,14 +54,14 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond, weight
          kernel_label(basis$kernel), ".")
   }
   list(
-    basis = basis, z = predict_rows(basis, scaled, "orthonormal", control$threads), x = scaled,
+    basis = basis, z = basis_coordinates(basis, scaled, control$threads), x = scaled,
     y = respond(data$y), weights = data$weights, rows = rownames(scaled)
   )
 }
 
 given_gram_basis <- function(x, y, basis, na_action, respond, weights) {
   data <- model_data(x, y, scale = FALSE, na_action = na_action, weights = weights)
-  z <- orthonormal(basis, new_cross_gram(basis, data$x, arg = "x")$k)
+  z <- basis_coordinates(basis, cross_values(basis, data$x, "x")$x, 1L)
   list(
     basis = basis, z = z, x = data$x, y = respond(data$y), weights = data$weights,
     rows = rownames(data$x)
@@ -80,7 +80,7 @@ warn_if_dependent <- function(basis, x, values, a, offset) {
   pivot <- basis$path$pivot
   if (is.null(basis$kernel) || min(pivot) > 1e-10 * max(pivot)) return(invisible())
   rows <- evenly_spaced(nrow(x), 50L)
-  again <- predict_rows(basis, x[rows, , drop = FALSE], "orthonormal", 1L) %*% a +
+  again <- basis_coordinates(basis, x[rows, , drop = FALSE], 1L) %*% a +
     rep(offset, each = length(rows))
   off <- max(abs(again - values[rows, ])) /
     max(abs(values - rep(colMeans(values), each = nrow(values))))
@@ -130,35 +130,6 @@ classes_of <- function(values, levels) {
 
 # Whether fields of n training rows are kept.
 check_keep <- function(keep, n) if (is.null(keep)) n <= 10000 else check_flag(keep, "keep")
-
-# ---- prediction ---------------------------------------------------------------------------
-
-# Coefficients per basis row (on kernel values) from coefficients per orthonormal coordinate.
-dual_coefficients <- function(basis, a) {
-  L <- length(basis$index)
-  backsolve(basis$cholesky, a, upper.tri = FALSE, transpose = TRUE, k = L)
-}
-
-# Values of linear functions at new rows: (centred) kernel values times `dual`, less `offset`.
-expand_rows <- function(basis, newdata, dual, offset, threads) {
-  if (missing(newdata)) abort("argument", "`newdata` is missing: give the rows to predict.")
-  threads <- check_threads(threads)
-  new <- if (is.null(basis$kernel)) {
-    new_cross_gram(basis, newdata)
-  } else {
-    new_matrix(newdata, basis$input, basis$scaling)
-  }
-  n <- sum(new$complete)
-  value <- matrix(0, n, ncol(dual))
-  x <- if (is.null(new$x)) new$k else complete_part(new)
-  for (rows in row_chunks(n, nrow(dual))) {
-    part <- x[rows, , drop = FALSE]
-    k <- if (is.null(new$x)) part else basis_kernel_values(basis, part, threads = threads)$k
-    value[rows, ] <- k %*% dual - rep(offset, each = length(rows))
-  }
-  colnames(value) <- colnames(dual)
-  fill_rows(value, new$complete, rownames(if (is.null(new$x)) newdata else new$x))
-}
 
 fail_not_kept <- function(what) {
   abort("model", "The model holds no ", what, ": it was fitted with `keep = FALSE` ",

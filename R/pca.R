@@ -248,10 +248,10 @@ orthonormal_columns <- function(block) {
 
 # ---- methods ------------------------------------------------------------------------------
 
-validate_pca <- function(object, arg = "object") {
+validate_pca <- function(object, arg = "object", check_basis = validate_basis) {
   must_hold(arg, basis = is.list(object$basis))
   if (inherits(object$basis, "kernel_basis")) {
-    validate_basis(object$basis, arg)
+    check_basis(object$basis, arg)
   } else {
     validate_rows(object$basis, arg)
   }
@@ -294,12 +294,13 @@ validate_rows <- function(rows, arg) {
 #' @export
 predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
-  validate_pca(object)
+  validate_pca(object, check_basis = validate_kept)
   if (missing(newdata)) {
     if (is.null(object$scores)) fail_not_kept("scores")
     return(object$scores)
   }
-  expand_rows(object$basis, newdata, object$loadings, object$offset, threads)
+  what <- expansion(object$basis, dual = object$loadings, offset = -unname(object$offset))
+  expand_new(object$basis, newdata, what, check_threads(threads))
 }
 
 #' @export

@@ -431,14 +431,14 @@ predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
 takes_scores <- function(fit, newdata, threads) {
   kept <- fit$directions
   basis <- if (is.null(fit$rotation)) head(fit$basis, max(kept, 1L)) else fit$basis
-  new <- if (is.null(basis$kernel)) {
-    new_cross_gram(basis, newdata)
-  } else {
-    new_kernel_values(basis, newdata, threads)
-  }
-  z <- orthonormal(basis, new$k)
-  if (!is.null(fit$rotation)) z <- rotate(z, fit$rotation)
-  list(scores = weighted_columns(z, kept, fit$weights), complete = new$complete, rows = new$rows)
+  new <- new_rows(basis, newdata)
+  dual <- if (is.null(fit$rotation)) diag(length(basis$index)) else fit$rotation$vectors
+  dual <- weighted_columns(dual, kept, fit$weights)
+  offset <- if (!is.null(fit$rotation)) -as.vector(fit$rotation$center %*% dual)
+  what <- expansion(basis, "orthonormal", dual = dual, offset = offset)
+  scores <- expand_basis(basis, new$x, what, threads)
+  dimnames(scores) <- list(new$rows[new$complete], colnames(dual))
+  list(scores = scores, complete = new$complete, rows = new$rows)
 }
 
 # For kernel_tune(): predictions of all sizes from one fit.

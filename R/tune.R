@@ -221,7 +221,7 @@ lm_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = "loo", to
   ridge <- check_ridge(ridge)
   labels <- if (!is.null(response$classes)) as.integer(response$classes)
   fit <- regress(parts$z, response, if (is.character(ridge)) 0 else ridge)
-  z <- predict_rows(parts$basis, apply_scaling(newx, parts$basis$scaling), "orthonormal", threads)
+  z <- expand_basis(parts$basis, newx, expansion(parts$basis, "orthonormal"), threads)
   z <- z - rep(fit$center, each = nrow(z))
   lapply(pmin(sizes, ncol(z)), function(size) {
     a <- nested_coefficients(if (is.character(ridge)) best_ridge(fit, size, labels) else fit, size)
@@ -255,7 +255,7 @@ lda_path <- function(train, newx, kernel, sizes, basis = "fvs", ridge = "loo", t
   scatter <- class_scatter(parts$z, classes)
   fit <- if (is.character(ridge)) regress(scatter$z, list(matrix = indicators(classes)))
   prior <- check_prior(prior, scatter)
-  z <- predict_rows(parts$basis, apply_scaling(newx, parts$basis$scaling), "orthonormal", threads)
+  z <- expand_basis(parts$basis, newx, expansion(parts$basis, "orthonormal"), threads)
   z <- z - rep(scatter$center, each = nrow(z))
   lapply(pmin(sizes, ncol(z)), function(size) {
     if (is.character(ridge)) {

@@ -66,6 +66,7 @@ size_t ffi_count_classes(const int *label, size_t n);
 
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
+SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads);
 SEXP ffi_extremes(SEXP z, SEXP v);
 SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept);

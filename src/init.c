@@ -15,6 +15,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_column_sd, 2),
     ENTRY(ffi_criterion, 6),
     ENTRY(ffi_dual, 3),
+    ENTRY(ffi_expand, 4),
     ENTRY(ffi_extremes, 2),
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),

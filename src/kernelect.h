@@ -15,6 +15,7 @@
 #include "dual.h"
 #include "env.h"
 #include "exp.h"
+#include "expansion.h"
 #include "fusion.h"
 #include "gram.h"
 #include "kernel.h"

@@ -1,0 +1,305 @@
+/* Fitted functions on kernel values against a few kept rows, for many new rows.
+ *
+ * A tile is some tens of new rows by all kept ones, small enough for the second cache. It is
+ * filled with kernel values, centred, turned into coordinates by forward substitution in blocks
+ * (what the finished columns take off a block is one product, so nearly all work is level 3), and
+ * multiplied by the dual coefficients. All products are those of packed rows: no answer depends on
+ * the tile, the threads or the BLAS. Cost per row: L (2 d flops + a kernel value), L^2 for
+ * coordinates, 2 L k for k functions. */
+#include "expansion.h"
+
+#include "columns.h"
+#include "simd.h"
+#include "threads.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILE_VALUES 65536 /* of a tile: half a megabyte */
+#define BLOCK 32          /* columns of a block of the substitution; a multiple of KE_PANEL */
+
+static size_t columns_of(const ke_expansion *e) { return e->L + e->centres; }
+
+/* Rows of a tile, a multiple of KE_PANEL. */
+static size_t tile_rows(const ke_expansion *e)
+{
+  const size_t rows = TILE_VALUES / columns_of(e);
+  return rows > 240 ? 240 : rows < 32 ? 32 : rows / KE_PANEL * KE_PANEL;
+}
+
+size_t ke_expansion_width(const ke_expansion *e)
+{
+  return e->residual ? 1 : e->dual ? e->dual->n : e->L;
+}
+
+/* ---- what a worker has to itself ------------------------------------------------------------ */
+
+typedef struct {
+  ke_rows rows;   /* the new rows, packed */
+  double *scaled; /* m x d, before that */
+  double *values; /* m x (L + centres) */
+  double *panels; /* the first L columns of values, packed */
+  double *part;   /* m x BLOCK */
+  double *own;    /* m: mean kernel value against the centre, then k(x, x) */
+  double *bad;    /* NaN once a value was not finite, else 0 */
+} room;
+
+static double *take(double **work, size_t count)
+{
+  double *here = *work;
+  *work += count;
+  return here;
+}
+
+static room room_of(const ke_expansion *e, double *work)
+{
+  const size_t m = tile_rows(e), packed = e->kernel ? e->kept->d : 0;
+  room r;
+  r.rows = e->kernel ? *e->kept : (ke_rows){0};
+  r.bad = take(&work, 1);
+  r.own = take(&work, 2 * m);
+  r.rows.norm = take(&work, m);
+  r.rows.panel = take(&work, m * packed);
+  r.scaled = take(&work, m * e->d);
+  r.values = take(&work, m * columns_of(e));
+  r.panels = take(&work, m * e->L);
+  r.part = take(&work, m * BLOCK);
+  return r;
+}
+
+static size_t room_size(const ke_expansion *e)
+{
+  const size_t packed = e->kernel ? e->kept->d : 0;
+  return tile_rows(e) * (3 + packed + e->d + columns_of(e) + e->L + BLOCK) + 1;
+}
+
+static size_t tiles_of(const ke_expansion *e, size_t n)
+{
+  return (n + tile_rows(e) - 1) / tile_rows(e);
+}
+
+static size_t rooms(const ke_expansion *e, size_t n, const ke_env *env)
+{
+  return ke_workers(env, tiles_of(e, n), INFINITY);
+}
+
+size_t ke_expansion_work(const ke_expansion *e, size_t n, const ke_env *env)
+{
+  return room_size(e) * rooms(e, n, env);
+}
+
+/* ---- a tile ---------------------------------------------------------------------------------- */
+
+/* Rows i0 .. i0 + m of what is to be expanded; `ld` is m filled up to whole panels. */
+typedef struct {
+  const ke_expansion *e;
+  const double *x;
+  size_t n, i0, m, ld;
+  double *out;
+  room r;
+} tile;
+
+/* 0, or NaN where a number is not finite. */
+static double doubt(const double *v, size_t n)
+{
+  double total = 0.0;
+  for (size_t i = 0; i < n; i++)
+    total += v[i] - v[i];
+  return total;
+}
+
+static void pack_new_rows(tile *t)
+{
+  const ke_expansion *e = t->e;
+  const double *x = t->x + t->i0;
+  size_t ldx = t->n;
+  if (e->scale) {
+    for (size_t k = 0; k < e->d; k++)
+      ke_scale_column(x + k * ldx, t->m, e->center[k], e->scale[k], t->r.scaled + k * t->m);
+    x = t->r.scaled;
+    ldx = t->m;
+  }
+  t->r.rows.n = t->m;
+  ke_pack(x, ldx, e->shift, e->weights, &t->r.rows);
+  for (size_t i = 0; i < t->m; i++)
+    *t->r.bad += 4.0 * t->r.rows.norm[i] - 4.0 * t->r.rows.norm[i];
+}
+
+static void fill_values(tile *t)
+{
+  const ke_expansion *e = t->e;
+  if (e->kernel) {
+    pack_new_rows(t);
+    ke_tile(e->kernel, &t->r.rows, 0, t->ld, e->kept, 0, columns_of(e), t->r.values, t->ld);
+    return;
+  }
+  for (size_t j = 0; j < columns_of(e); j++) {
+    double *to = t->r.values + j * t->ld;
+    memcpy(to, e->given + t->i0 + j * t->n, t->m * sizeof(double));
+    for (size_t i = t->m; i < t->ld; i++)
+      to[i] = 0.0;
+  }
+}
+
+static void centre_values(tile *t)
+{
+  const ke_expansion *e = t->e;
+  for (size_t i = 0; i < t->ld; i++) {
+    double sum = 0.0;
+    for (size_t j = e->L; j < columns_of(e); j++)
+      sum += t->r.values[i + j * t->ld];
+    t->r.own[i] = sum / (double)e->centres;
+  }
+  for (size_t j = 0; j < e->L; j++)
+    for (size_t i = 0; i < t->ld; i++)
+      t->r.values[i + j * t->ld] = t->r.values[i + j * t->ld] - t->r.own[i] - e->column[j];
+}
+
+/* Columns j0 .. j1 of the values into their places in the panels. */
+static void pack_values(const tile *t, size_t j0, size_t j1)
+{
+  for (size_t i = 0; i < t->ld; i += KE_PANEL)
+    for (size_t j = j0; j < j1; j++)
+      STORE(t->r.panels + i * t->e->L + j * KE_PANEL, LOAD(t->r.values + i + j * t->ld));
+}
+
+/* y -= f x, n a multiple of 4 */
+INLINE void take_off_body(double *y, const double *x, double f, size_t n)
+{
+  for (size_t i = 0; i < n; i += 4)
+    STORE(y + i, LOAD(y + i) - f * LOAD(x + i));
+}
+
+DEFINE_DISPATCHED(static, take_off, (double *y, const double *x, double f, size_t n), (y, x, f, n))
+
+/* Forward substitution within columns j0 .. j1 of the values. */
+static void substitute(const tile *t, size_t j0, size_t j1)
+{
+  for (size_t j = j0; j < j1; j++) {
+    const double *row = ke_row(t->e->factor, j);
+    double *z = t->r.values + j * t->ld;
+    for (size_t i = j0; i < j; i++)
+      take_off(z, t->r.values + i * t->ld, row[i * KE_PANEL], t->ld);
+    for (size_t i = 0; i < t->ld; i++)
+      z[i] /= row[j * KE_PANEL];
+  }
+}
+
+static ke_rows packed_values(const tile *t)
+{
+  const ke_rows rows = {.n = t->ld, .d = t->e->L, .panel = t->r.panels};
+  return rows;
+}
+
+static void to_coordinates(const tile *t)
+{
+  const size_t L = t->e->L;
+  const ke_rows z = packed_values(t);
+  for (size_t j0 = 0; j0 < L; j0 += BLOCK) {
+    const size_t j1 = ke_smaller(j0 + BLOCK, L);
+    const ke_rows block = {.n = j1 - j0, .d = L, .panel = t->e->factor->panel + j0 * L};
+    if (j0 > 0) {
+      ke_product(&z, &block, j0, t->r.part, t->ld);
+      take_off(t->r.values + j0 * t->ld, t->r.part, 1.0, (j1 - j0) * t->ld);
+    }
+    substitute(t, j0, j1);
+    pack_values(t, j0, j1);
+  }
+}
+
+static void to_residuals(const tile *t)
+{
+  const ke_expansion *e = t->e;
+  double *own = t->r.own + t->ld;
+  if (e->kernel)
+    ke_diagonal(e->kernel, &t->r.rows, own);
+  else
+    memcpy(own, e->diagonal + t->i0, t->m * sizeof(double));
+  for (size_t i = 0; i < t->m; i++) {
+    long double inside = 0.0L; /* the difference is small: no digit to lose */
+    for (size_t j = 0; j < e->L; j++)
+      inside += t->r.values[i + j * t->ld] * t->r.values[i + j * t->ld];
+    const double all = e->centres ? own[i] - 2.0 * t->r.own[i] + e->constant : own[i];
+    const double left = all - (double)inside;
+    t->out[t->i0 + i] = left < 0.0 ? 0.0 : left; /* NaN stays */
+  }
+}
+
+static void to_functions(const tile *t)
+{
+  const ke_expansion *e = t->e;
+  ke_rows z = packed_values(t);
+  z.n = t->m;
+  if (!e->factor)
+    pack_values(t, 0, e->L);
+  ke_product(&z, e->dual, e->L, t->out + t->i0, t->n);
+  if (e->offset)
+    for (size_t c = 0; c < e->dual->n; c++)
+      for (size_t i = 0; i < t->m; i++)
+        t->out[t->i0 + i + c * t->n] += e->offset[c];
+}
+
+static void to_answer(const tile *t)
+{
+  if (t->e->residual) {
+    to_residuals(t);
+  } else if (t->e->dual) {
+    to_functions(t);
+  } else {
+    for (size_t j = 0; j < t->e->L; j++)
+      memcpy(t->out + t->i0 + j * t->n, t->r.values + j * t->ld, t->m * sizeof(double));
+  }
+  for (size_t j = 0; j < ke_expansion_width(t->e); j++)
+    *t->r.bad += doubt(t->out + t->i0 + j * t->n, t->m);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+typedef struct {
+  const ke_expansion *e;
+  const double *x;
+  size_t n, first;
+  double *out, *work;
+} job;
+
+static void expand_tile(void *data, size_t item, size_t worker)
+{
+  const job *j = (const job *)data;
+  const size_t i0 = (j->first + item) * tile_rows(j->e), m = ke_smaller(tile_rows(j->e), j->n - i0);
+  tile t = {j->e, j->x, j->n, i0, m, ke_padded(m), j->out, {{0}, 0, 0, 0, 0, 0, 0}};
+  t.r = room_of(j->e, j->work + worker * room_size(j->e));
+  fill_values(&t);
+  if (j->e->centres)
+    centre_values(&t);
+  if (j->e->factor)
+    to_coordinates(&t);
+  to_answer(&t);
+}
+
+static double tile_flops(const ke_expansion *e)
+{
+  const double L = (double)e->L, value = e->kernel ? 2.0 * (double)e->kept->d + 64.0 : 1.0;
+  const double functions = e->dual ? 2.0 * (double)ke_padded(e->dual->n) : 0.0;
+  return (double)tile_rows(e) *
+         (value * (double)columns_of(e) + (e->factor ? L * L : 0.0) + functions * L);
+}
+
+ke_status ke_expand(const ke_expansion *e, const double *x, size_t n, double *out, double *work,
+                    const ke_env *env)
+{
+  const size_t tiles = tiles_of(e, n), all = rooms(e, n, env);
+  const double flops = tile_flops(e);
+  const size_t step = ke_batch(flops);
+  job j = {e, x, n, 0, out, work};
+  double bad = 0.0;
+  for (size_t w = 0; w < all; w++)
+    *room_of(e, work + w * room_size(e)).bad = 0.0;
+  for (; j.first < tiles; j.first += step) {
+    ke_check(env);
+    ke_share(env, ke_smaller(step, tiles - j.first), flops, expand_tile, &j);
+  }
+  for (size_t w = 0; w < all; w++)
+    bad += *room_of(e, work + w * room_size(e)).bad;
+  return bad == 0.0 ? KE_OK : KE_NOT_FINITE;
+}
