@@ -41,7 +41,7 @@ calibrated_probabilities <- function(calibration, decisions) {
 
 decision_matrix <- function(decisions) {
   if (!is.matrix(decisions)) decisions <- matrix(decisions, dimnames = list(names(decisions)))
-  if (ncol(decisions) == 1L) cbind(0, decisions) else decisions
+  if (ncol(decisions) == 1L) cbind(numeric(nrow(decisions)), decisions) else decisions
 }
 
 softmax_rows <- function(values) {

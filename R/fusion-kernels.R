@@ -55,7 +55,7 @@ is_noise <- function(kernel) inherits(kernel, "kernelect_noise")
 # A set is what the iteration sees: n, names, mean_diagonal and either `x`, whose columns are
 # kernels of rank one, or `grams`; `kernels` is what prediction needs of them.
 kernel_set <- function(kernels, data, threads) {
-  if (is.null(kernels)) return(column_set(data$x))
+  if (is.null(kernels)) return(column_set(data$x, data$weights))
   if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) {
     kernels <- list(kernels)
   }
@@ -69,23 +69,37 @@ kernel_set <- function(kernels, data, threads) {
   }
   specs <- lapply(kernels, resolve_block, data)
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
+  check_fusion_memory(nrow(data$x), length(specs), is.numeric(data$y))
   grams <- lapply(specs, block_gram, data$x, threads)
   for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
-  gram_list_set(grams, specs, rownames(data$x))
+  gram_list_set(grams, specs, rownames(data$x), data$weights)
 }
 
-column_set <- function(x) {
+column_set <- function(x, cases) {
   names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
   check_kernel_scale(list(
-    n = nrow(x), names = names, rows = rownames(x), mean_diagonal = colMeans(x^2), x = x
+    n = nrow(x), names = names, rows = rownames(x), mean_diagonal = weighted_means(x^2, cases),
+    x = x, cases = cases
   ))
 }
 
-gram_list_set <- function(grams, specs, rows) {
+gram_list_set <- function(grams, specs, rows, cases) {
+  diagonals <- vapply(grams, diag, numeric(nrow(grams[[1L]])), USE.NAMES = FALSE)
   check_kernel_scale(list(
     n = nrow(grams[[1L]]), names = names(grams), rows = rows, grams = grams, kernels = specs,
-    mean_diagonal = vapply(grams, function(K) mean(diag(K)), 0, USE.NAMES = FALSE)
+    mean_diagonal = weighted_means(matrix(diagonals, nrow(grams[[1L]])), cases), cases = cases
   ))
+}
+
+# Means of columns over the cases.
+weighted_means <- function(m, cases) {
+  unname(if (is.null(cases)) colMeans(m) else colSums(cases * m) / sum(cases))
+}
+
+# What fusing takes at its peak: the matrices, their sum, and where a system is solved that system
+# and its factor.
+check_fusion_memory <- function(n, kernels, regression) {
+  check_memory(n, n, gram_remedy, count = kernels + if (regression) 3 else 1)
 }
 
 check_kernel_scale <- function(set) {
@@ -122,9 +136,26 @@ resolve_block <- function(kernel, data) {
     kernel <- structure(list(kernel = as_kernel(kernel)), class = "kernelect_block")
   }
   at <- block_columns(kernel$columns, data$x, data$input)
-  kernel$kernel <- resolve_kernel(kernel$kernel, data$x[, at, drop = FALSE])
+  kernel$kernel <- resolve_for_cases(kernel$kernel, data$x[, at, drop = FALSE], data$weights)
   kernel$columns <- if (is.null(colnames(data$x))) at else colnames(data$x)[at]
   kernel
+}
+
+# The numbers of a kernel as repeated rows would give them. Weights that are no numbers of rows count
+# by the mean spread; a median is then that of the rows of positive weight.
+resolve_for_cases <- function(kernel, x, cases) {
+  if (is.null(cases)) return(resolve_kernel(kernel, x))
+  if (all(cases == trunc(cases)) && sum(cases) <= 1e6) {
+    return(resolve_kernel(kernel, x[rep(seq_len(nrow(x)), cases), , drop = FALSE]))
+  }
+  kernel <- as_kernel(kernel)
+  if (identical(kernel$sigma, "mean")) {
+    centred <- x - rep(weighted_means(x, cases), each = nrow(x))
+    scale <- match_weights(kernel$weights, x)
+    spread <- weighted_means(centred^2, cases) * (if (is.null(scale)) 1 else scale^2)
+    if (sum(spread) > 0) kernel$sigma <- sqrt(sum(spread))
+  }
+  resolve_kernel(kernel, x[cases > 0, , drop = FALSE])
 }
 
 block_columns <- function(columns, x, input) {
@@ -167,7 +198,7 @@ is_safe <- function(spec) {
     (spec$kernel$type == "polynomial" && spec$kernel$offset >= 0)
 }
 
-gram_set <- function(kernels) {
+gram_set <- function(kernels, weights = NULL, regression = FALSE) {
   if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
     abort("argument", "Give `x`, or `kernels` as a named list of Gram matrices, not ",
           describe(kernels), ".")
@@ -183,7 +214,10 @@ gram_set <- function(kernels) {
   rows <- common_row_names(kernels[!noise])
   for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
   if (any(noise)) grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
-  gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"), rows)
+  n <- nrow(grams[!noise][[1L]])
+  check_fusion_memory(n, sum(noise), regression)
+  gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"), rows,
+                check_case_weights(weights, n))
 }
 
 # Row names of the Gram matrices, or NULL: those that have names must agree.

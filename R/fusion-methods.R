@@ -11,7 +11,10 @@ validate_fusion <- function(object, arg = "object") {
       is.character(names(object$weights)),
     intercept = is_numbers(object$intercept, decisions),
     n = is_number(object$n),
-    support = is_index(object$support, object$n)
+    support = is_index(object$support, object$n),
+    calibration = is.null(object$calibration) ||
+      (is_numbers(object$calibration$slope, 1L) &&
+         is_numbers(unname(object$calibration$offset), length(levels)))
   )
   if (is.null(object$kernels)) {
     must_hold(arg, coefficients = valid_columns(object, decisions))
@@ -58,7 +61,8 @@ valid_spec <- function(spec, input) {
 #'   (those of kernels without weight and of noise may be left out). Missing: the training rows.
 #' @param type `"response"`: fitted numbers, for a factor the same as `"decision"`; `"class"`:
 #'   predicted classes, the default for a factor; `"decision"`: decision values, positive for the
-#'   second of two classes, a column a class beyond two.
+#'   second of two classes, a column a class beyond two; `"prob"`: probabilities, a column a class,
+#'   from the decisions by a softmax that was fitted to decisions of rows left out.
 #' @param threads number of threads.
 #' @param ... nothing else is accepted.
 #' @returns A numeric vector, a matrix with a column a class (more than two classes, not
@@ -69,15 +73,20 @@ valid_spec <- function(spec, input) {
 #' predict(fit, iris[c(1, 51), 1:4], type = "decision")
 #' @family fusion
 #' @export
-predict.kernel_fusion <- function(object, newdata, type = c("response", "class", "decision"),
+predict.kernel_fusion <- function(object, newdata,
+                                  type = c("response", "class", "decision", "prob"),
                                   threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   validate_fusion(object)
   classes <- !is.null(object$levels)
   if (missing(type) && classes) type <- "class"
-  type <- check_choice(type, "type", c("response", "class", "decision"))
-  if (type == "class" && !classes) {
-    abort("argument", "`type = \"class\"` needs a model of classes; this is a regression.")
+  type <- check_choice(type, "type", c("response", "class", "decision", "prob"))
+  if (type %in% c("class", "prob") && !classes) {
+    abort("argument", "`type = \"", type, "\"` needs a model of classes; this is a regression.")
+  }
+  if (type == "prob" && is.null(object$calibration)) {
+    abort("argument", "`type = \"prob\"` needs a model with probabilities: ",
+          "this one was fitted with `folds = 0`.")
   }
   threads <- check_threads(threads)
   decision <- if (missing(newdata)) {
@@ -85,6 +94,7 @@ predict.kernel_fusion <- function(object, newdata, type = c("response", "class",
   } else {
     new_decisions(object, newdata, threads)
   }
+  if (type == "prob") return(calibrated_probabilities(object$calibration, decision))
   if (type != "class") return(decision)
   predicted_classes(as.matrix(decision), object$levels, decided_class)
 }
@@ -246,7 +256,7 @@ print.kernel_fusion <- function(x, ...) guard_model("x", {
 
 adaptive_words <- function(x) {
   if (!x$adaptive) return("preset")
-  paste0("adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations,
+  paste0(if (identical(x$rule, "simplex")) "on a simplex, " else "adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations,
          " iteration", if (x$iterations > 1L) "s")
 }
 
@@ -277,6 +287,9 @@ print.summary.kernel_fusion <- function(x, ...) guard_model("x", {
   print(x$model)
   if (!is.null(x$model$gap)) {
     cat("largest relative duality gap: ", format_small(x$model$gap), "\n", sep = "")
+  }
+  if (!is.null(x$model$weights_gap)) {
+    cat("relative duality gap of the weights: ", format_small(x$model$weights_gap), "\n", sep = "")
   }
   shown <- utils::head(x$kernels, 20L)
   print(shown, row.names = FALSE, digits = 4)

@@ -10,8 +10,18 @@
 #' For given weights it is ridge regression with the kernel K = sum_i r_i K_i (system 19 of the
 #' paper, `noise * mean(diag(K))` added to the diagonal), or a support vector machine with that
 #' kernel, for a = g lambda with g = 1 for the second class and -1 for the first. With
-#' `adaptive = TRUE` solving for lambda and r_i <- r_i^2 a'K_i a take turns (eqs 22, 23) until
-#' no weight changes by more than a share `tol`. Then r_i a'K_i a = 1 for every kernel left.
+#' `adaptive = TRUE` the weights are learned, by one of two rules:
+#' * `"adaptive"`, the paper's, the default for columns: solving for lambda and
+#'   r_i <- r_i^2 a'K_i a take turns (eqs 22, 23) until no weight changes by more than a share
+#'   `tol`. Then r_i a'K_i a = 1 for every kernel left. Weights are free to grow: rich kernels, such
+#'   as `rbf_kernel()`, may gain so much that the classes are separated and `cost` binds no row any
+#'   more.
+#' * `"simplex"`, the default for lists of kernels and of Gram matrices: the shares
+#'   r_i mean(diag(K_i)) are not negative and sum to one, and are chosen so that the optimum of the
+#'   machine, or of the ridge regression, is lowest (the problem of SimpleMKL), until the duality
+#'   gap of the whole problem, relative to its value, is at most the root of `tol`. As the mean
+#'   diagonal of K stays 1, `cost` and `noise` keep their meaning.
+#'
 #' The weights returned are those lambda was solved with.
 #'
 #' Kernels start on one scale, r_i = 1 / mean(diag(K_i)), so a kernel times a constant changes
@@ -22,8 +32,13 @@
 #' noise in `y` is fitted too: a positive `noise`, or `noise = 0` and a `noise_kernel()` in the
 #' list whose weight is learned, is what selects.
 #'
-#' Weights are free to grow: rich kernels, such as `rbf_kernel()`, may gain so much that the
-#' classes are separated and `cost` binds no row any more.
+#' Case weights multiply `cost`, and divide `noise`, row by row: whole ones give the fit of repeated
+#' rows.
+#'
+#' Probabilities come from decisions of rows left out: the fit, weights of the kernels included, is
+#' repeated without each of `folds` parts of the rows (of more than 1000 rows, without as many of
+#' these as have 1000 rows), and a softmax with one slope and an offset a class is fitted to what
+#' these fits say about the rows they have not seen.
 #'
 #' Beyond two classes (not in the paper) each class is separated from the rest with one common
 #' set of weights, updated by the sum over the classes.
@@ -42,7 +57,14 @@
 #' @param scale standardise columns with their mean and sd?
 #' @param data a data frame with the variables of the formula.
 #' @param ... nothing else is accepted: a misspelt argument is an error.
-#' @param weights weights to start from (or to stay at), one a kernel, on the kernels' own scale.
+#' @param rule how weights are learned: `"simplex"` or `"adaptive"`, see Details. NULL: the paper's
+#'   for columns, the simplex for a list of kernels.
+#' @param start weights of the kernels to start from (or, with `adaptive = FALSE`, to stay at), one a
+#'   kernel, on the kernels' own scale.
+#' @param weights case weights, one a row and not negative; in a formula worked out among the columns
+#'   of `data`.
+#' @param folds into how many parts rows are divided for probabilities; 0: none, the fit is then
+#'   faster and `predict(type = "prob")` an error.
 #' @param na_action `"fail"` on missing values, or `"omit"` the rows that have them.
 #' @param keep keep fitted values and residuals? NULL: up to 10,000 rows.
 #' @param threads number of threads for Gram matrices; the result does not depend on it.
@@ -61,15 +83,21 @@
 #' * `support`: rows with a dual value other than zero;
 #' * `fitted.values` (decision values for recognition), `residuals` (regression): see `keep`;
 #' * `training_error`: root mean squared error or share of rows misclassified in training;
-#' * `gap`: largest relative duality gap of the support vector machines (NULL for regression);
+#' * `objective`: the value of the problem solved (of the dual, which is that of the primal to the
+#'   gap); `gap`: largest relative duality gap of the support vector machines (NULL for regression);
+#'   `weights_gap`: that of the whole problem, on the simplex;
+#' * `calibration`: slope and offsets of the probabilities, see `folds`;
 #' * `type`, `levels`, `kernels` (with numbers worked out), `vectors` (support rows, scaled),
 #'   `expansion` (their coefficients a), `support_names` (their names, for Gram matrices with
-#'   names), `mean_diagonal`, `noise`, `cost`, `adaptive`, `n`,
+#'   names), `mean_diagonal`, `noise`, `cost`, `adaptive`, `rule`, `n`,
 #'   `scaling`, `input`: what `predict()` and the other methods need;
 #'   `version`: of the package that fitted it.
 #' @references Mottl, Krasotkina, Seredin and Muchnik (2005), Kernel fusion and feature selection
 #'   in machine learning, Computing Center of the Russian Academy of Sciences and DIMACS, Rutgers
 #'   University.
+#'
+#'   Rakotomamonjy, Bach, Canu and Grandvalet (2008), SimpleMKL, Journal of Machine Learning Research
+#'   9, 2491-2521.
 #' @examples
 #' train <- simulate_fusion(20, seed = 1)
 #' fit <- kernel_fusion(y ~ ., train)
@@ -89,24 +117,30 @@ kernel_fusion <- function(x, ...) UseMethod("kernel_fusion")
 #' @rdname kernel_fusion
 #' @export
 kernel_fusion.default <- function(x, y, kernels = NULL, adaptive = TRUE, noise = 0.1, cost = 1,
-                                  max_iter = 50, tol = 1e-6, scale = TRUE, ..., weights = NULL,
+                                  max_iter = 50, tol = 1e-6, scale = TRUE, ..., rule = NULL,
+                                  start = NULL, weights = NULL, folds = 5,
                                   na_action = c("fail", "omit"), keep = NULL,
                                   threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
-  control <- fusion_control(adaptive, noise, cost, max_iter, tol, keep, threads, verbose)
+  control <- fusion_control(
+    adaptive = adaptive, noise = noise, cost = cost, max_iter = max_iter, tol = tol,
+    rule = fusion_rule(rule, kernels), folds = folds, keep = keep, threads = threads,
+    verbose = verbose
+  )
   if (missing(y) || is.null(y)) {
     abort("argument", "`y` is missing: a numeric vector or a factor of classes.")
   }
   if (missing(x)) {
-    set <- gram_set(kernels)
+    set <- gram_set(kernels, weights, is.numeric(y))
     data <- list(y = check_gram_response(y, set$n))
   } else {
-    data <- model_data(x, y, scale = scale, na_action = na_action)
+    data <- model_data(x, y, scale = scale, na_action = na_action, weights = weights)
     set <- kernel_set(kernels, data, control$threads)
   }
-  response <- fusion_response(data$y)
-  start <- start_weights(weights, set)
-  fit <- adapt_weights(set, start, response, control)
+  response <- fusion_response(data$y, set$cases)
+  start <- start_weights(start, set)
+  fit <- learn_weights(set, start, response, control)
+  fit$calibration <- fusion_calibration(set, start, response, control, fit$weights)
   new_fusion(fit, set, response, control, data)
 }
 
@@ -120,15 +154,28 @@ kernel_fusion.formula <- function(formula, data, ..., subset, weights) {
 
 # ---- control, response, weights ---------------------------------------------------------
 
-fusion_control <- function(adaptive, noise, cost, max_iter, tol, keep, threads, verbose) {
+fusion_control <- function(adaptive, noise, cost, max_iter, tol, rule, folds, keep, threads,
+                           verbose) {
   list(
     adaptive = check_flag(adaptive, "adaptive"),
     noise = check_number(noise, "noise", min = 0, max = 1e12),
     cost = check_cost(cost),
     max_iter = check_whole(max_iter, "max_iter", min = 1), tol = check_number(tol, "tol", min = 0),
-    keep = if (!is.null(keep)) check_flag(keep, "keep"),
+    rule = rule, folds = check_folds(folds), keep = if (!is.null(keep)) check_flag(keep, "keep"),
     threads = check_threads(threads), verbose = check_flag(verbose, "verbose")
   )
+}
+
+# Rich kernels can grow without bound under the paper's rule, columns cannot.
+fusion_rule <- function(rule, kernels) {
+  if (is.null(rule)) return(if (is.null(kernels)) "adaptive" else "simplex")
+  check_choice(rule, "rule", c("simplex", "adaptive"))
+}
+
+check_folds <- function(folds) {
+  folds <- check_whole(folds, "folds", min = 0, max = 1000)
+  if (folds == 1L) must_be("folds", "0 (no probabilities) or a whole number at least 2", folds)
+  folds
 }
 
 # Squares of dual values, which `cost` bounds, must be numbers.
@@ -141,100 +188,52 @@ check_cost <- function(cost) {
 }
 
 # Regression: `y`. Recognition: `g`, a column of -1 and 1 for each decision. `scale`: that on
-# which weights count as vanished.
-fusion_response <- function(y) {
+# which weights count as vanished. `w`: case weights, ones where there are none. A class without
+# weight is none.
+fusion_response <- function(y, cases = NULL) {
+  w <- if (is.null(cases)) rep(1, NROW(y)) else cases
   if (is.numeric(y)) {
     if (length(dim(y)) > 1L && ncol(y) != 1L) must_be("y", "a numeric vector or a factor", y)
     y <- as.double(y)
-    if (length(y) < 2L) abort("data", "Regression needs at least two rows.")
-    variance <- mean((y - mean(y))^2)
+    if (sum(w > 0) < 2L) abort("data", "Regression needs at least two rows.")
+    variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
     if (!is.finite(variance) || variance > 1e140) { # weights grow with it, and are squared
       abort("not_finite", "`y` is too large: its variance overflows. Divide it by a constant.")
     }
-    return(list(type = "regression", y = y, scale = variance))
+    return(list(type = "regression", y = y, w = w, scale = variance))
   }
-  y <- check_classes(y)
+  known <- check_classes(y[w > 0])
+  y <- factor(as.character(y), levels(known))
   sides <- if (nlevels(y) == 2L) levels(y)[2L] else levels(y)
-  g <- 2 * outer(as.character(y), sides, `==`) - 1
+  g <- matrix(2 * (match(y, sides, 0L) == rep(seq_along(sides), each = length(y))) - 1, length(y))
   colnames(g) <- if (nlevels(y) > 2L) levels(y)
-  list(type = "recognition", y = y, g = g, levels = levels(y), scale = 1)
+  list(type = "recognition", y = y, g = g, w = w, levels = levels(y), scale = 1)
 }
 
-start_weights <- function(weights, set) {
+start_weights <- function(start, set) {
   D <- length(set$names)
-  if (is.null(weights)) return(ifelse(set$mean_diagonal > 0, 1 / set$mean_diagonal, 0))
-  good <- is.numeric(weights) && length(weights) == D && all(is.finite(weights)) &&
-    all(weights >= 0) && any(weights > 0)
+  if (is.null(start)) return(ifelse(set$mean_diagonal > 0, 1 / set$mean_diagonal, 0))
+  good <- is.numeric(start) && length(start) == D && all(is.finite(start)) &&
+    all(start >= 0) && any(start > 0)
   if (!good) {
-    must_be("weights", paste("finite, not negative, not all zero, one per kernel:", D, "numbers"),
-            weights)
+    must_be("start", paste("finite, not negative, not all zero, one per kernel:", D, "numbers"),
+            start)
   }
-  if (!is.null(names(weights))) {
-    check_columns(set$names, names(weights), "weights")
-    weights <- weights[set$names]
+  if (!is.null(names(start))) {
+    check_columns(set$names, names(start), "start")
+    start <- start[set$names]
   }
-  ifelse(set$mean_diagonal > 0, as.double(weights), 0)
+  ifelse(set$mean_diagonal > 0, as.double(start), 0)
 }
 
-# ---- the iteration ------------------------------------------------------------------------
+# ---- solving at given weights ------------------------------------------------------------
 
-# Solve for lambda at weights r, then r <- r^2 a'K a, until r stands still. The pair returned
-# belongs together: the weights are those that lambda was solved with.
-adapt_weights <- function(set, r, response, control) {
-  path <- list()
-  fit <- NULL
-  tick <- progress(control$verbose, control$max_iter)
-  for (k in seq_len(control$max_iter)) {
-    fit <- solve_fused(set, r, response, control, fit)
-    path[[k]] <- r
-    tick()
-    if (!control$adaptive) break
-    new <- prune_weights(r^2 * fit$forms, set, response, control)
-    change <- max(abs(new[r > 0] / r[r > 0] - 1))
-    if (change <= control$tol || k == control$max_iter) break
-    r <- new
-  }
-  tick(close = TRUE)
-  converged <- !control$adaptive || change <= control$tol
-  if (!converged) {
-    warn("convergence", "Weights still change by a share of ", format(change, digits = 2),
-         " after `max_iter` = ", control$max_iter, " iteration", if (control$max_iter > 1L) "s",
-         ". Raise `max_iter` or `tol`.")
-  }
-  solved <- is.null(fit$gap) || fit$gap <= 1e-6
-  if (!solved) {
-    warn("convergence", "The support vector machine was not solved to the end ",
-         "(relative duality gap ", format(fit$gap, digits = 2),
-         "). Use a smaller `cost`, or a narrower kernel.")
-  }
-  c(fit,
-    list(weights = stats::setNames(r, set$names), path = do.call(rbind, path), iterations = k,
-         converged = converged && solved))
-}
-
-prune_weights <- function(r, set, response, control) {
-  share <- r * set$mean_diagonal
-  if (!all_finite(share)) fail_dual_overflow()
-  if (!(max(share) > 1e-12 * response$scale)) fail_vanished(response$type, control)
-  ifelse(share < 1e-12 * max(share), 0, r)
-}
-
-fail_vanished <- function(type, control) {
-  remedy <- if (type == "regression") {
-    paste0("more `noise` (now ", format(control$noise), ")")
-  } else {
-    paste0("a larger `cost` (now ", format(control$cost), "), or more noise by a `noise_kernel()`")
-  }
-  abort("vanished", "All weights vanish: no kernel explains `y`. Try ", remedy,
-        ", other kernels, or `adaptive = FALSE`.")
-}
-
-# lambda (n x C), a = signed lambda, intercepts, decision values and the forms a'K_i a (summed
-# over the decisions) at weights r.
+# lambda (n x C), a = signed lambda, intercepts, decision values, the forms a'K_i a (summed over the
+# decisions) at weights r, the `objective` and what the machines `lack` of their optimum.
 solve_fused <- function(set, r, response, control, last) {
-  if (response$type == "recognition") return(solve_machines(set, r, response$g, control, last))
+  if (response$type == "recognition") return(solve_machines(set, r, response, control, last))
   solve <- if (is.null(set$x)) solve_regression else solve_columns
-  solve(set, r, response$y, control)
+  solve(set, r, response, control)
 }
 
 fused_gram <- function(set, r, threads) {
@@ -247,22 +246,25 @@ fused_gram <- function(set, r, threads) {
               threads)
 }
 
-# a'K_i a for the live kernels, zero for the others.
-forms_of <- function(set, r, a) {
-  live <- r > 0
+# a'K_i a, zero for kernels that do not count: those without weight never gain any by the paper's
+# rule, on the simplex they may.
+forms_of <- function(set, r, a, control) {
+  count <- if (control$rule == "simplex") set$mean_diagonal > 0 else r > 0
   forms <- numeric(length(r))
-  forms[live] <- if (is.null(set$x)) {
-    .Call(ffi_forms, set$grams[live], a)
+  forms[count] <- if (is.null(set$x)) {
+    .Call(ffi_forms, set$grams[count], a)
   } else {
-    rowSums(crossprod(set$x[, live, drop = FALSE], a)^2)
+    rowSums(crossprod(set$x[, count, drop = FALSE], a)^2)
   }
   forms
 }
 
-solve_machines <- function(set, r, g, control, last) {
+solve_machines <- function(set, r, response, control, last) {
+  g <- response$g
   K <- fused_gram(set, r, control$threads)
+  cost <- ifelse(response$w > 0, control$cost * response$w, 0)
   fits <- lapply(seq_len(ncol(g)), function(c) {
-    fit <- svm_dual(K, g[, c], control$cost, last$lambda[, c], tol = 1e-10)
+    fit <- svm_dual(K, g[, c], cost, last$lambda[, c], tol = 1e-10)
     if (fit$status == "infeasible") fail_inseparable(colnames(g)[c])
     fit
   })
@@ -272,7 +274,8 @@ solve_machines <- function(set, r, g, control, last) {
   list(
     lambda = lambda, a = a, intercept = vapply(fits, `[[`, 0, "intercept"), gap = gap,
     decision = vapply(fits, `[[`, numeric(nrow(g)), "decision") - own_noise(set, r, a),
-    forms = if (control$adaptive) forms_of(set, r, a)
+    forms = if (control$adaptive) forms_of(set, r, a, control),
+    objective = -sum(vapply(fits, `[[`, 0, "value")), lack = sum(vapply(fits, `[[`, 0, "gap"))
   )
 }
 
@@ -285,16 +288,23 @@ fail_inseparable <- function(class) {
         "Use a finite `cost`, such as `cost = 1`.")
 }
 
-# System (19). Centring both sides takes the intercept out: (HKH + nu I) lambda = H y.
-solve_regression <- function(set, r, y, control) {
+# System (19) with case weights w: (K + nu / w) a + b = y, sum(a) = 0. With a = sqrt(w) alpha and
+# weighted means taken out on both sides, A alpha = sqrt(w) (y - mean), A = sqrt(w_i w_j)
+# (K_ij - m_i - m_j + c) + nu I, which is system (19) of repeated rows for whole weights.
+solve_regression <- function(set, r, response, control) {
+  y <- response$y
+  w <- response$w
   K <- fused_gram(set, r, control$threads)
-  means <- rowMeans(K)
-  nu <- control$noise * mean(diag(K))
-  lambda <- solve_centred(K - means - rep(means, each = set$n) + mean(means), y - mean(y), nu)
-  lambda <- lambda - mean(lambda)
-  intercept <- mean(y) - sum(means * lambda)
-  smooth <- K %*% lambda - own_noise(set, r, lambda)
-  regression_fit(set, r, lambda, intercept, smooth + intercept)
+  means <- drop(.Call(ffi_gram_product, K, matrix(w), FALSE)) / sum(w)
+  nu <- control$noise * sum(w * diag(K)) / sum(w)
+  middle <- sum(w * y) / sum(w)
+  A <- .Call(ffi_centred_system, K, w, means, nu)
+  alpha <- solve_centred(A, sqrt(w) * (y - middle), nu, sqrt(w / sum(w)))
+  a <- sqrt(w) * alpha
+  a <- a - w * sum(a) / sum(w)
+  intercept <- middle - sum(means * a)
+  smooth <- drop(.Call(ffi_gram_product, K, matrix(a), FALSE)) - own_noise(set, r, a)
+  regression_fit(a, intercept, smooth + intercept, forms_of(set, r, matrix(a), control), y)
 }
 
 # A noise kernel is part of K among the training rows, not of the rule.
@@ -303,53 +313,61 @@ own_noise <- function(set, r, a) {
 }
 
 # Columns as kernels: with fewer live columns than rows the system of the columns is smaller.
-# theta = sqrt(r) x'lambda solves (Z'Z + nu I) theta = Z'y, Z = centred columns times sqrt(r).
-solve_columns <- function(set, r, y, control) {
+# theta = sqrt(r) x'lambda solves (Z'Z + nu I) theta = Z'y, Z = centred columns times sqrt(r), its
+# rows and those of y times the roots of the case weights.
+solve_columns <- function(set, r, response, control) {
   live <- r > 0
   x <- if (all(live)) set$x else set$x[, live, drop = FALSE]
+  w <- response$w
   root <- sqrt(r[live])
-  means <- colMeans(x)
+  means <- colSums(w * x) / sum(w)
   nu <- control$noise * sum((r * set$mean_diagonal)[live])
-  centred <- y - mean(y)
+  middle <- sum(w * response$y) / sum(w)
+  centred <- sqrt(w) * (response$y - middle)
+  z <- sqrt(w) * (x - rep(means, each = set$n)) * rep(root, each = set$n)
   if (nu > 0 && ncol(x) < set$n) {
-    z <- (x - rep(means, each = set$n)) * rep(root, each = set$n)
-    theta <- solve_centred(gram_matrix(t(z), linear_kernel(), NULL, control$threads),
-                           crossprod(z, centred), nu)
-    lambda <- (centred - z %*% theta) / nu
+    A <- gram_matrix(t(z), linear_kernel(), NULL, control$threads)
+    diag(A) <- diag(A) + nu
+    theta <- solve_centred(A, crossprod(z, centred), nu)
+    alpha <- (centred - z %*% theta) / nu
   } else {
-    K <- gram_matrix(x, new_kernel("linear", weights = root), NULL, control$threads, shift = means)
-    lambda <- solve_centred(K, centred, nu)
-    theta <- root * crossprod(x, lambda - mean(lambda))
+    A <- gram_matrix(z, linear_kernel(), NULL, control$threads)
+    if (nu > 0) diag(A) <- diag(A) + nu
+    alpha <- solve_centred(A, centred, nu, sqrt(w / sum(w)))
+    theta <- crossprod(z, alpha)
   }
+  a <- sqrt(w) * drop(alpha)
+  a <- a - w * sum(a) / sum(w)
   beta <- drop(theta) * root
-  intercept <- mean(y) - sum(beta * means)
-  fit <- regression_fit(NULL, r, lambda - mean(lambda), intercept, x %*% beta + intercept)
-  fit$forms <- numeric(length(r))
-  fit$forms[live] <- drop(theta)^2 / r[live]
-  fit
+  intercept <- middle - sum(beta * means)
+  forms <- numeric(length(r))
+  forms[live] <- drop(theta)^2 / r[live]
+  if (control$rule == "simplex") forms <- drop(crossprod(set$x, a))^2
+  regression_fit(a, intercept, x %*% beta + intercept, forms, response$y)
 }
 
-regression_fit <- function(set, r, lambda, intercept, decision) {
-  lambda <- matrix(lambda)
+regression_fit <- function(a, intercept, decision, forms, y) {
+  a <- matrix(a)
   list(
-    lambda = lambda, a = lambda, intercept = intercept, decision = matrix(decision),
-    forms = if (!is.null(set)) forms_of(set, r, lambda)
+    lambda = a, a = a, intercept = intercept, decision = matrix(decision), forms = forms,
+    objective = sum(a * y) / 2, lack = 0
   )
 }
 
-# (A + nu I) x = b for a positive semi-definite A. A singular one, as every centred matrix is,
-# has its null space filled by the constant vector; if more is missing, least squares.
-solve_centred <- function(A, b, nu) {
+# A x = b for a positive semi-definite A that holds nu on its diagonal. Where nu is 0, as a centred
+# matrix always is singular, its null vector `flat` (of length 1) is filled in; if more is missing,
+# least squares.
+solve_centred <- function(A, b, nu, flat = NULL) {
   n <- nrow(A)
-  size <- mean(diag(A))
+  size <- mean(diag(A)) - nu
   if (!(size > 0)) return(if (nu > 0) drop(b) / nu else numeric(n))
-  if (nu > 0) diag(A) <- diag(A) + nu else A <- A + size / n
-  R <- if (nu > 1e-10 * size) tryCatch(chol(A), error = function(e) NULL)
+  filled <- if (nu > 0) A else A + size * tcrossprod(flat)
+  R <- if (nu > 1e-10 * size) tryCatch(chol(filled), error = function(e) NULL)
   if (!is.null(R)) {
     return(backsolve(R, forwardsolve(R, drop(b), upper.tri = TRUE, transpose = TRUE)))
   }
-  R <- suppressWarnings(chol(A, pivot = TRUE))
-  if (attr(R, "rank") < n) return(least_squares(if (nu > 0) A else A - size / n, b))
+  R <- suppressWarnings(chol(filled, pivot = TRUE))
+  if (attr(R, "rank") < n) return(least_squares(A, b))
   at <- attr(R, "pivot")
   x <- numeric(n)
   x[at] <- backsolve(R, forwardsolve(R, b[at], upper.tri = TRUE, transpose = TRUE))
@@ -381,13 +399,14 @@ new_fusion <- function(fit, set, response, control, data) {
     residuals = if (keep && response$type == "regression") {
       named_decisions(response$y - fit$decision, response, set$rows)
     },
-    training_error = training_error(fit$decision, response), gap = fit$gap,
+    training_error = training_error(fit$decision, response), objective = fit$objective,
+    gap = fit$gap, weights_gap = fit$weights_gap, calibration = fit$calibration,
     type = response$type, levels = response$levels, kernels = set$kernels,
     vectors = if (!columns && !is.null(data$x)) data$x[support, , drop = FALSE],
     expansion = if (!columns) fit$a[support, , drop = FALSE],
     support_names = if (is.null(data$x) && !anyDuplicated(set$rows)) set$rows[support],
     mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise,
-    cost = control$cost, adaptive = control$adaptive, n = set$n, scaling = data$scaling,
+    cost = control$cost, adaptive = control$adaptive, rule = control$rule, n = set$n, scaling = data$scaling,
     input = data$input
   )
   names(model$path)[-1L] <- set$names
@@ -402,8 +421,10 @@ named_decisions <- function(m, response, rows = NULL) {
 }
 
 training_error <- function(decision, response) {
-  if (response$type == "regression") return(sqrt(mean((response$y - decision)^2)))
-  mean(decided_class(decision, response$levels) != response$y)
+  w <- response$w
+  if (response$type == "regression") return(sqrt(sum(w * (response$y - decision)^2) / sum(w)))
+  wrong <- as.integer(decided_class(decision, response$levels)) != as.integer(response$y)
+  sum((w * wrong)[w > 0]) / sum(w)
 }
 
 # A single column of decisions is positive for the second of two classes.

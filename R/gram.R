@@ -88,12 +88,14 @@ function_gram <- function(kernel, x, z = NULL) {
 gram_remedy <-
   "Use `kernel_basis()` and models on a basis, which never form it, or fewer rows."
 
-check_memory <- function(rows, columns, remedy = gram_remedy) {
-  bytes <- 8 * as.double(rows) * as.double(columns)
+# `count`: so many matrices of that size at the same time.
+check_memory <- function(rows, columns, remedy = gram_remedy, count = 1) {
+  bytes <- 8 * count * as.double(rows) * as.double(columns)
   limit <- .Call(ffi_memory_limit)
   if (bytes > limit) {
     size <- format(c(rows, columns), big.mark = ",", scientific = FALSE, trim = TRUE)
-    abort("memory", "A ", size[1L], " x ", size[2L], " matrix needs ", format_bytes(bytes),
+    abort("memory", if (count == 1) "A " else paste0(count, " matrices of "), size[1L], " x ",
+          size[2L], if (count == 1) " matrix needs " else " need ", format_bytes(bytes),
           " and this machine has ", format_bytes(limit), ". ", remedy)
   }
 }

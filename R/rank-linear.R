@@ -245,7 +245,7 @@ rank_fusion <- function(x, y, control) {
   start <- if (!is.null(control$kernel$weights)) control$kernel$weights^2
   fit <- without_convergence_warning(kernel_fusion(
     x, y, cost = cost, max_iter = control$max_iter, tol = control$tol, scale = FALSE,
-    weights = start, keep = FALSE, threads = control$threads, verbose = control$verbose
+    start = start, folds = 0, keep = FALSE, threads = control$threads, verbose = control$verbose
   ))
   w <- share_duplicates(sqrt(unname(fit$weights)), x)
   by_step <- sqrt(unname(as.matrix(fit$path[-1L])))

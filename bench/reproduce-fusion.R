@@ -39,7 +39,7 @@ recognition|60  |100    |TRUE    |NA   |7.53 |60 rows in place of 20
 one <- function(seed, s) {
   run(
     seed, s$rows, s$task, seq_len(s$columns), adaptive = s$adaptive, cost = Inf,
-    noise = if (is.na(s$noise)) 0 else s$noise, weights = if (!s$adaptive) rep(1, s$columns)
+    noise = if (is.na(s$noise)) 0 else s$noise, start = if (!s$adaptive) rep(1, s$columns)
   )
 }
 

@@ -65,6 +65,7 @@ const int *ffi_labels(SEXP label, size_t n, size_t classes);
 size_t ffi_count_classes(const int *label, size_t n);
 
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
+SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
 SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads);
 SEXP ffi_extremes(SEXP z, SEXP v);

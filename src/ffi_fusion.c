@@ -30,6 +30,20 @@ SEXP ffi_fuse(SEXP grams, SEXP weights)
   return out;
 }
 
+SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu)
+{
+  size_t n, columns;
+  const double *k = ffi_matrix(K, &n, &columns, "K");
+  ffi_assert(columns == n, "K");
+  const double *cases = ffi_optional(w, n, "w"), *m = ffi_optional(means, n, "means");
+  ffi_assert(cases != NULL && m != NULL, "w");
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
+  ke_centred_system(k, cases, m, Rf_asReal(nu), n, REAL(out), &env);
+  UNPROTECT(1);
+  return out;
+}
+
 /* sum over the columns of `a` of a'Ka, for every matrix of the list */
 SEXP ffi_forms(SEXP grams, SEXP a)
 {

@@ -1,6 +1,9 @@
 /* What kernel fusion does with the Gram matrices of a list, apart from solving:
- *   sum_i r_i K_i  and  a'K_i a.  Cost n^2 a matrix; for the form, n times the nonzeros of a. */
+ *   sum_i r_i K_i,  its centred system  and  a'K_i a.  Cost n^2 a matrix; for the form, n times the
+ * nonzeros of a. */
 #include "fusion.h"
+
+#include <math.h>
 
 void ke_fuse(const double *const *k, const double *weights, size_t count, size_t n, double *out,
              const ke_env *env)
@@ -14,6 +17,26 @@ void ke_fuse(const double *const *k, const double *weights, size_t count, size_t
       for (size_t i = 0; w != 0.0 && i < n; i++)
         column[i] += w * from[i];
     }
+    if (j % 64 == 0)
+      ke_check(env);
+  }
+}
+
+void ke_centred_system(const double *k, const double *w, const double *means, double nu, size_t n,
+                       double *out, const ke_env *env)
+{
+  double total = 0.0, middle = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    total += w[i];
+    middle += w[i] * means[i];
+  }
+  middle /= total;
+  for (size_t j = 0; j < n; j++) {
+    const double *from = k + j * n, shift = means[j] - middle;
+    double *to = out + j * n;
+    for (size_t i = 0; i < n; i++)
+      to[i] = sqrt(w[i] * w[j]) * (from[i] - (means[i] + shift));
+    to[j] += nu;
     if (j % 64 == 0)
       ke_check(env);
   }

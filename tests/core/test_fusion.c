@@ -40,9 +40,38 @@ static void forms_are_double_sums(void)
   mu_near(form, sum, 1e-12);
 }
 
+/* H = I - 1 w' / sum(w) on both sides, entry by entry. */
+static void centred_systems_have_weighted_means_taken_out(void)
+{
+  double *k = draw_many(N * N, 5), *w = draw_many(N, 6), *out = malloc(N * N * sizeof *out);
+  double means[N] = {0.0}, total = 0.0, middle = 0.0, worst = 0.0;
+  for (size_t i = 0; i < N; i++)
+    total += w[i] = i % 7 ? fabs(w[i]) : 0.0;
+  for (size_t i = 0; i < N; i++)
+    for (size_t j = 0; j < i; j++)
+      k[i + j * N] = k[j + i * N];
+  for (size_t i = 0; i < N; i++)
+    for (size_t j = 0; j < N; j++) {
+      means[i] += k[i + j * N] * w[j] / total;
+      middle += w[i] * k[i + j * N] * w[j] / (total * total);
+    }
+  tally t;
+  const ke_env env = counting(&t, 1);
+  ke_centred_system(k, w, means, 0.25, N, out, &env);
+  for (size_t i = 0; i < N; i++)
+    for (size_t j = 0; j < N; j++) {
+      const double centred = k[i + j * N] - means[i] - means[j] + middle;
+      worst = fmax(worst, fabs(out[i + j * N] - sqrt(w[i] * w[j]) * centred - (i == j) * 0.25));
+    }
+  free(k), free(w), free(out);
+  mu_assert(worst <= 1e-13);
+  mu_assert(t.checks == steps(N, COLUMNS));
+}
+
 int main(void)
 {
   mu_run(fused_matrices_are_weighted_sums);
   mu_run(forms_are_double_sums);
+  mu_run(centred_systems_have_weighted_means_taken_out);
   return mu_report();
 }

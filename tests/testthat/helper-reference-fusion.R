@@ -46,3 +46,17 @@ overlapping <- function(n, d, seed = 1, noise = 0.7) {
   e <- random_matrix(n, 1, seed + 1000)
   list(x = x, g = ifelse(x[, 1] + noise * e[, 1] > 0, 1, -1))
 }
+
+# A column of -1 and 1 a decision.
+reference_sides <- function(y) {
+  sides <- if (nlevels(y) == 2) levels(y)[2] else levels(y)
+  sapply(sides, function(side) ifelse(y == side, 1, -1))
+}
+
+# Columns standardised with case weights, as repeated rows would be for whole ones.
+scale_by <- function(x, w) {
+  apply(x, 2, function(v) {
+    middle <- sum(w * v) / sum(w)
+    (v - middle) / sqrt(sum(w * (v - middle)^2) / (sum(w) - 1))
+  })
+}

@@ -102,7 +102,7 @@ test_that("columns and the list of their Gram matrices give the same", {
   for (y in list(data$y, classes, cut(data$y, 3))) {
     for (noise in c(0, 0.2)) {
       one <- kernel_fusion(data$x, y, noise = noise)
-      two <- kernel_fusion(y = y, kernels = grams, noise = noise)
+      two <- kernel_fusion(y = y, kernels = grams, noise = noise, rule = "adaptive")
       expect_equal(two$weights, one$weights, tolerance = 1e-8)
       expect_equal(two$intercept, one$intercept, tolerance = 1e-8)
       expect_equal(two$dual, one$dual, tolerance = 1e-7)
@@ -157,7 +157,7 @@ test_that("more than two classes share the weights, updated by the sum over clas
   expect_identical(as.character(predict(fit, iris)), levels(iris$Species)[max.col(decision)])
   expect_lt(mean(predict(fit, iris) != iris$Species), 0.06)
   # each class is the machine it would be alone at those weights
-  alone <- kernel_fusion(iris[1:4], factor(iris$Species == "virginica"), adaptive = FALSE, weights = fit$weights)
+  alone <- kernel_fusion(iris[1:4], factor(iris$Species == "virginica"), adaptive = FALSE, start = fit$weights)
   expect_equal(alone$dual, fit$dual[, "virginica"], tolerance = 1e-5)
 })
 
@@ -266,12 +266,12 @@ test_that("kernels see the columns they are put on", {
 
 test_that("weights can be preset", {
   data <- toy(30, 3)
-  fit <- kernel_fusion(data$x, data$y, adaptive = FALSE, weights = c(v3 = 3, v1 = 1, v2 = 0))
+  fit <- kernel_fusion(data$x, data$y, adaptive = FALSE, start = c(v3 = 3, v1 = 1, v2 = 0))
   expect_equal(fit$weights, c(v1 = 1, v2 = 0, v3 = 3))
   expect_identical(fit$active, c(v1 = TRUE, v2 = FALSE, v3 = TRUE))
   expect_equal(coef(fit)[["v2"]], 0)
   for (bad in list(1:2, c(1, NA, 1), c(-1, 1, 1), c(0, 0, 0), "a")) {
-    expect_error(kernel_fusion(data$x, data$y, weights = bad), "`weights`.*one per kernel: 3 numbers", class = "kernelect_error_argument")
+    expect_error(kernel_fusion(data$x, data$y, start = bad), "`start`.*one per kernel: 3 numbers", class = "kernelect_error_argument")
   }
 })
 
@@ -446,7 +446,7 @@ test_that("cross-Gram matrices that are none are refused", {
 
 test_that("many kernels are told by their number", {
   data <- toy(40, 35)
-  fit <- kernel_fusion(data$x, data$y, adaptive = FALSE, weights = rep(c(1, 0), c(23, 12)))
+  fit <- kernel_fusion(data$x, data$y, adaptive = FALSE, start = rep(c(1, 0), c(23, 12)))
   expect_output(print(fit), "weights preset")
   lines <- capture.output(print(summary(fit)))
   expect_match(lines, "^... and 3 more$", all = FALSE)
@@ -472,10 +472,10 @@ test_that("the unit of y changes nothing but the unit of the answer", {
 test_that("start weights must be usable, each of them", {
   data <- toy(20, 3)
   for (weights in list(c(1, NA, 1), c(1, -1, 1), c(1, Inf, 1), c(0, 0, 0), c(1, 1), "a", c(TRUE, TRUE, TRUE))) {
-    expect_error(kernel_fusion(data$x, data$y, weights = weights), "`weights`", class = "kernelect_error_argument")
+    expect_error(kernel_fusion(data$x, data$y, start = weights), "`start`", class = "kernelect_error_argument")
   }
-  expect_error(kernel_fusion(data$x, data$y, weights = c(v1 = 1, v2 = 1, w = 1)), "`v3`", class = "kernelect_error_columns")
-  named <- kernel_fusion(data$x, data$y, weights = c(v3 = 3, v1 = 1, v2 = 2), adaptive = FALSE)
+  expect_error(kernel_fusion(data$x, data$y, start = c(v1 = 1, v2 = 1, w = 1)), "`v3`", class = "kernelect_error_columns")
+  named <- kernel_fusion(data$x, data$y, start = c(v3 = 3, v1 = 1, v2 = 2), adaptive = FALSE)
   expect_equal(named$weights, c(v1 = 1, v2 = 2, v3 = 3))
 })
 
@@ -499,7 +499,7 @@ test_that("noise is no part of the rule for classes either", {
 
 test_that("where only noise is left every row gets an answer", {
   K <- gram(scale(iris[1:4]))
-  fit <- kernel_fusion(y = factor(iris$Species == "virginica"), kernels = list(r = K, n = noise_kernel()))
+  fit <- kernel_fusion(y = factor(iris$Species == "virginica"), kernels = list(r = K, n = noise_kernel()), rule = "adaptive")
   expect_identical(unname(fit$weights["r"]), 0)
   expect_identical(predict(fit, list(r = K[1:7, ]), type = "decision"), stats::setNames(rep(fit$intercept, 7), rownames(K)[1:7]))
   expect_error(predict(fit, list()), class = "kernelect_error")
@@ -711,7 +711,7 @@ test_that("a weight or a dual value of 1e-12 of the largest is where it counts a
 test_that("a weight that is given to a constant column is none", {
   data <- toy(20, 3)
   data$x[, 2] <- 5
-  expect_identical(kernel_fusion(data$x, data$y, adaptive = FALSE, weights = c(1, 5, 2))$weights, c(v1 = 1, v2 = 0, v3 = 2))
+  expect_identical(kernel_fusion(data$x, data$y, adaptive = FALSE, start = c(1, 5, 2))$weights, c(v1 = 1, v2 = 0, v3 = 2))
 })
 
 test_that("a response of one column is a vector", {
@@ -728,14 +728,16 @@ test_that("a centred system is solved whatever its rank and however small the te
   b <- b - mean(b)
   full <- tcrossprod(x) # of rank 11: centred
   size <- mean(diag(full))
+  flat <- rep(sqrt(1 / 12), 12)
   for (share in c(1e-12, 1e-11, 1e-3, 1)) {
-    expect_equal(solve_centred(full, b, share * size), solve(full + share * size * diag(12), b), tolerance = 1e-3 * min(1, 1e-3 / share))
+    with_noise <- full + share * size * diag(12)
+    expect_equal(solve_centred(with_noise, b, share * size), solve(with_noise, b), tolerance = 1e-3 * min(1, 1e-3 / share))
   }
   e <- eigen(full, symmetric = TRUE)
-  expect_equal(solve_centred(full, b, 0), drop(e$vectors[, 1:11] %*% (crossprod(e$vectors[, 1:11], b) / e$values[1:11])), tolerance = 1e-8)
+  expect_equal(solve_centred(full, b, 0, flat), drop(e$vectors[, 1:11] %*% (crossprod(e$vectors[, 1:11], b) / e$values[1:11])), tolerance = 1e-8)
   low <- tcrossprod(x[, 1:4])
   e <- eigen(low, symmetric = TRUE)
-  expect_equal(solve_centred(low, b, 0), drop(e$vectors[, 1:4] %*% (crossprod(e$vectors[, 1:4], b) / e$values[1:4])), tolerance = 1e-8)
+  expect_equal(solve_centred(low, b, 0, flat), drop(e$vectors[, 1:4] %*% (crossprod(e$vectors[, 1:4], b) / e$values[1:4])), tolerance = 1e-8)
 })
 
 test_that("print names six kernels and counts rows, classes and shares", {
@@ -743,14 +745,14 @@ test_that("print names six kernels and counts rows, classes and shares", {
   preset <- function(...) kernel_fusion(data$x, data$y, adaptive = FALSE, scale = FALSE, ...)
   lines <- function(fit) capture.output(print(fit))
   diagonal <- colMeans(data$x^2)
-  six <- lines(preset(weights = rep(1:0, c(6, 24)) / diagonal))
+  six <- lines(preset(start = rep(1:0, c(6, 24)) / diagonal))
   expect_identical(six[1], "<kernel_fusion> regression on 40 rows: 6 of 30 kernels active")
   expect_identical(six[2], "kernels: columns as kernels of rank one, weights preset")
   expect_match(six[3], "^noise:   0.1 of the mean diagonal; training RMSE ")
   expect_identical(six[4], paste0("share:   ", paste0("v", 1:6, " 16.7%", collapse = ", ")))
-  seven <- lines(preset(weights = rep(1:0, c(7, 23)) / diagonal))
+  seven <- lines(preset(start = rep(1:0, c(7, 23)) / diagonal))
   expect_identical(seven[4], paste0("share:   ", paste0("v", 1:6, " 14.3%", collapse = ", "), ", ..."))
-  two <- lines(preset(weights = rep(c(3, 1, 0), c(1, 1, 28)) / diagonal))
+  two <- lines(preset(start = rep(c(3, 1, 0), c(1, 1, 28)) / diagonal))
   expect_identical(two[4], "share:   v1 75%, v2 25%")
   K <- kernel_fusion(y = data$y, kernels = list(gram(data$x)), adaptive = FALSE)
   expect_identical(lines(K)[2], "kernels: Gram matrices, weights preset")
@@ -766,7 +768,7 @@ test_that("a summary lists twenty kernels and ten that are inactive before it co
   data <- toy(40, 31)
   shown <- function(active, inactive) {
     x <- data$x[, seq_len(active + inactive)]
-    capture.output(print(summary(kernel_fusion(x, data$y, adaptive = FALSE, weights = rep(1:0, c(active, inactive))))))
+    capture.output(print(summary(kernel_fusion(x, data$y, adaptive = FALSE, start = rep(1:0, c(active, inactive))))))
   }
   lines <- shown(20, 10)
   expect_length(lines, 4 + 1 + 20 + 1)
@@ -849,4 +851,183 @@ test_that("a cost beyond numbers is named as such, and the last that is one is n
   set <- list(mean_diagonal = c(1, 1))
   expect_error(prune_weights(c(1, Inf), set, list(scale = 1), list()), "smaller `cost`", class = "kernelect_error_not_finite")
   expect_error(prune_weights(c(1, NaN), set, list(scale = 1), list()), "smaller `cost`", class = "kernelect_error_not_finite")
+})
+
+# ---- weights on a simplex -------------------------------------------------------------------
+
+three_widths <- function(x) {
+  lapply(c(narrow = 0.7, middle = 2, wide = 6), function(sigma) gram(x, rbf_kernel(sigma)))
+}
+
+test_that("weights on the simplex are the best there are, for classes and numbers", {
+  data <- toy(60, 4)
+  grams <- c(three_widths(data$x), list(line = 3 * tcrossprod(data$x)))
+  unit <- vapply(grams, function(K) mean(diag(K)), 0)
+  for (y in list(data$y, factor(data$y > 0), cut(data$y, 3))) {
+    fit <- kernel_fusion(y = y, kernels = grams, tol = 1e-10)
+    share <- fit$weights * unit
+    expect_identical(fit$rule, "simplex")
+    expect_equal(sum(share), 1)
+    expect_true(all(share >= 0) && fit$converged && fit$weights_gap <= 1e-5)
+    # the objective at the simplex's other points is no lower
+    for (seed in 1:6) {
+      other <- abs(random_matrix(4, 1, seed)[, 1])
+      for (mix in c(0.02, 0.3, 1)) {
+        start <- ((1 - mix) * share + mix * other / sum(other)) / unit
+        preset <- kernel_fusion(y = y, kernels = grams, adaptive = FALSE, start = start, folds = 0)
+        expect_gte(preset$objective, fit$objective * (1 - 1e-5))
+      }
+    }
+    # a kernel with a share has the largest form, one without no larger (KKT)
+    a <- as.matrix(if (is.numeric(y)) fit$dual else fit$dual * reference_sides(y))
+    forms <- vapply(grams, function(K) sum(a * (K %*% a)), 0) / unit
+    expect_equal(unname(forms[share > 1e-3]), rep(max(forms), sum(share > 1e-3)), tolerance = 1e-2)
+    # the gap is that of the formula
+    expect_equal(fit$weights_gap, (max(forms) - sum(share * forms)) / 2 / fit$objective, tolerance = 0.02)
+  }
+})
+
+test_that("the objective is that of the primal problem", {
+  data <- toy(50, 3)
+  grams <- three_widths(data$x)
+  y <- factor(data$y > 0)
+  fit <- kernel_fusion(y = y, kernels = grams, cost = 2, folds = 0)
+  K <- Reduce(`+`, Map(`*`, grams, fit$weights))
+  g <- reference_sides(y)[, 1]
+  a <- g * fit$dual
+  f <- drop(K %*% a) + fit$intercept
+  expect_equal(fit$objective, sum(a * (K %*% a)) / 2 + 2 * sum(pmax(0, 1 - g * f)), tolerance = 1e-6)
+  fit <- kernel_fusion(y = data$y, kernels = grams, noise = 0.3)
+  K <- Reduce(`+`, Map(`*`, grams, fit$weights))
+  f <- drop(K %*% fit$dual) + fit$intercept
+  expect_equal(fit$objective, sum(fit$dual * (K %*% fit$dual)) / 2 + sum((data$y - f)^2) / (2 * 0.3), tolerance = 1e-6)
+})
+
+test_that("the nearest point of the simplex is found", {
+  for (seed in 1:10) {
+    v <- random_matrix(5, 1, seed)[, 1]
+    s <- project_simplex(v)
+    expect_equal(sum(s), 1)
+    expect_true(all(s >= 0))
+    # v - s is constant where s is positive and no larger elsewhere
+    expect_equal(diff(range((v - s)[s > 0])), 0)
+    expect_true(all((v - s)[s == 0] <= min((v - s)[s > 0]) + 1e-12))
+  }
+  expect_equal(project_simplex(c(5, 9, 1), c(TRUE, FALSE, TRUE)), c(1, 0, 0))
+})
+
+test_that("columns keep the paper's rule, kernels the simplex, and either can be asked for", {
+  data <- toy(40, 3)
+  expect_identical(kernel_fusion(data$x, data$y)$rule, "adaptive")
+  expect_identical(kernel_fusion(data$x, data$y, list(rbf_kernel()))$rule, "simplex")
+  columns <- kernel_fusion(data$x, data$y, rule = "simplex", tol = 1e-10)
+  grams <- kernel_fusion(y = data$y, kernels = column_grams(scale(data$x)), tol = 1e-10)
+  expect_equal(columns$weights, grams$weights, tolerance = 1e-6)
+  expect_equal(unname(columns$fitted.values), unname(grams$fitted.values), tolerance = 1e-6)
+  expect_error(kernel_fusion(data$x, data$y, rule = "best"), "`rule`", class = "kernelect_error_argument")
+  expect_warning(kernel_fusion(data$x, factor(data$y > 0), list(rbf_kernel(1), rbf_kernel(3), linear_kernel()), max_iter = 1, tol = 1e-12, folds = 0), "duality gap", class = "kernelect_warning_convergence")
+})
+
+# ---- case weights ---------------------------------------------------------------------------
+
+test_that("whole case weights give the fit of repeated rows", {
+  data <- toy(40, 3)
+  w <- rep(c(1, 2, 0, 3), 10)
+  at <- rep(1:40, w)
+  collect <- function(dual) unname(rowsum(as.matrix(dual), at))
+  for (y in list(data$y, factor(data$y > 0), cut(data$y, 3))) {
+    for (kernels in list(NULL, list(rbf_kernel(), linear_kernel()), list(a = rbf_kernel("median"), noise_kernel()))) {
+      for (noise in if (is.numeric(y)) c(0, 0.1) else 0.1) {
+        if (noise == 0 && !is.null(kernels)) next # exact equalities have no case weights
+        given <- kernel_fusion(data$x, y, kernels, weights = w, noise = noise, folds = 0, max_iter = 30, tol = 0.5)
+        again <- kernel_fusion(data$x[at, ], y[at], kernels, noise = noise, folds = 0, max_iter = 30, tol = 0.5)
+        if (any(vapply(kernels, is_noise, NA))) next # a noise kernel tells repeated rows apart
+        expect_equal(given$scaling, again$scaling, tolerance = 1e-12)
+        expect_equal(given$weights, again$weights, tolerance = 1e-10)
+        expect_equal(given$intercept, again$intercept, tolerance = 1e-8)
+        expect_equal(given$training_error, again$training_error, tolerance = 1e-8)
+        expect_equal(predict(given, data$x, type = "response"), predict(again, data$x, type = "response"), tolerance = 1e-8)
+        expect_true(all(as.matrix(given$dual)[w == 0, ] == 0))
+      }
+    }
+  }
+})
+
+test_that("case weights are costs by row, by any route", {
+  data <- toy(40, 3)
+  y <- factor(data$y > 0)
+  w <- seq(0.1, 2, length.out = 40)
+  fit <- kernel_fusion(data$x, y, list(rbf_kernel(2)), adaptive = FALSE, weights = w, cost = 0.7, folds = 0)
+  expect_true(all(fit$dual <= 0.7 * w + 1e-12))
+  expect_true(any(abs(fit$dual - 0.7 * w) < 1e-12))
+  x <- scale_by(data$x, w)
+  twin <- svm_dual(gram(x, rbf_kernel(2)), ifelse(y == "TRUE", 1, -1), 0.7 * w)
+  expect_equal(fit$dual, twin$lambda, tolerance = 1e-6)
+  frame <- data.frame(data$x, y, w)
+  by_formula <- kernel_fusion(y ~ v1 + v2 + v3, frame, kernels = list(rbf_kernel(2)), adaptive = FALSE, weights = w, cost = 0.7, folds = 0)
+  expect_equal(by_formula$dual, fit$dual)
+  by_gram <- kernel_fusion(y = y, kernels = list(rbf = gram(x, rbf_kernel(2))), adaptive = FALSE, weights = w, cost = 0.7, folds = 0)
+  expect_equal(by_gram$dual, fit$dual, tolerance = 1e-6)
+  expect_error(kernel_fusion(data$x, y, weights = w[-1]), "`weights`", class = "kernelect_error_argument")
+})
+
+test_that("a class without weight is none", {
+  w <- as.numeric(iris$Species != "setosa")
+  fit <- kernel_fusion(iris[1:4], iris$Species, weights = w, folds = 0)
+  expect_identical(fit$levels, c("versicolor", "virginica"))
+  expect_equal(unname(fit$weights), unname(kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], folds = 0)$weights), tolerance = 1e-8)
+  expect_error(kernel_fusion(iris[1:4], iris$Species, weights = as.numeric(iris$Species == "setosa")), class = "kernelect_error_classes")
+})
+
+# ---- probabilities --------------------------------------------------------------------------
+
+test_that("probabilities are those of decisions of rows left out", {
+  data <- toy(60, 3)
+  for (y in list(factor(data$y + random_matrix(60, 1, 8)[, 1] > 0), cut(data$y, 3, labels = c("a", "b", "c")))) {
+    fit <- kernel_fusion(data$x, y, list(rbf_kernel(2), linear_kernel()), folds = 3)
+    p <- predict(fit, rbind(data$x, NA), type = "prob")
+    expect_identical(colnames(p), levels(y))
+    expect_equal(rowSums(p)[1:60], rep(1, 60), ignore_attr = TRUE)
+    expect_true(all(is.na(p[61, ])))
+    expect_equal(p[1:60, ], calibrated_probabilities(fit$calibration, predict(fit, data$x, type = "decision")), ignore_attr = TRUE)
+    expect_identical(dim(predict(fit, data$x[0, ], type = "prob")), c(0L, nlevels(y)))
+    # the same by fits without the fold, on the same scale
+    fold <- spread_folds(y, 3)
+    x <- apply_scaling(data$x, fit$scaling)
+    left <- matrix(0, 60, max(1, nlevels(y) * (nlevels(y) > 2)))
+    for (f in 1:3) {
+      keep <- fold != f
+      grams <- lapply(list(rbf = rbf_kernel(2), linear = linear_kernel()), function(k) gram(x, k))
+      part <- kernel_fusion(y = y[keep], kernels = lapply(grams, function(K) K[keep, keep]), folds = 0, tol = 1e-12, max_iter = 300)
+      left[!keep, ] <- predict(part, lapply(grams, function(K) K[!keep, keep]), type = "decision")
+    }
+    twin <- calibrate_softmax(left, y)
+    expect_equal(fit$calibration$slope, twin$slope, tolerance = 0.05)
+    expect_equal(fit$calibration$offset, twin$offset, tolerance = 0.05)
+  }
+})
+
+test_that("probabilities can be left out, and are then not to be had", {
+  data <- toy(40, 3)
+  fit <- kernel_fusion(data$x, factor(data$y > 0), folds = 0)
+  expect_null(fit$calibration)
+  expect_error(predict(fit, data$x, type = "prob"), "`folds = 0`", class = "kernelect_error_argument")
+  expect_error(predict(kernel_fusion(data$x, data$y), data$x, type = "prob"), "regression", class = "kernelect_error_argument")
+  expect_error(kernel_fusion(data$x, factor(data$y > 0), folds = 1), "`folds`", class = "kernelect_error_argument")
+})
+
+test_that("folds take turns within the classes", {
+  y <- factor(c("a", "b", "a", "a", "b", "a"))
+  expect_identical(spread_folds(y, 3), c(1L, 1L, 2L, 3L, 2L, 1L))
+})
+
+test_that("what fusing takes is counted, and said before it is taken", {
+  expect_error(check_fusion_memory(1e6, 2, FALSE), "3 matrices of 1,000,000 x 1,000,000 need 24 TB", class = "kernelect_error_memory")
+  expect_error(check_fusion_memory(1e6, 2, TRUE), "5 matrices", class = "kernelect_error_memory")
+  expect_silent(check_fusion_memory(100, 2, TRUE))
+})
+
+test_that("a path is as long as its iterations, whatever `max_iter`", {
+  data <- toy(20, 3)
+  expect_lt(nrow(kernel_fusion(data$x, data$y, max_iter = 1e9)$path), 1000)
 })

@@ -69,6 +69,7 @@ glue_calls <- function() {
       list(regression, 2, NULL, TRUE, 1), list(list(within_list(regression, y = x[-1, ])), list(0, 3), list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
     ffi_fuse = list(list(list(K, K), c(1, 2)), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
+    ffi_centred_system = list(list(K, rep(1, 6), rep(0, 6), 1), list(list(K[, -1], text), list(1, NULL), list(1, NULL), NULL)),
     ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
     ffi_gram = list(list(source(), 1L), list(bad_sources, bad_threads)),
     ffi_kffs = list(

@@ -746,7 +746,7 @@ test_that("fusion starts from the kernel's weights, and its path is that of the 
   kernel <- linear_kernel(weights = w)
   expect_equal(unname(kernel_rank(x, iris$Species, kernel, "fusion", scale = FALSE, tol = 1e12)$weights), w, tolerance = 1e-12)
   fit <- kernel_rank(x, iris$Species, kernel, "fusion", scale = FALSE)
-  fusion <- kernel_fusion(x, iris$Species, scale = FALSE, weights = w^2, max_iter = 200)
+  fusion <- kernel_fusion(x, iris$Species, scale = FALSE, start = w^2, max_iter = 200)
   steps <- sqrt(unname(as.matrix(fusion$path[-1])))
   expect_identical(fit$path$iteration, seq_len(nrow(steps)) - 1L)
   expect_identical(fit$path$value, rowSums(steps > 0))

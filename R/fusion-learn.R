@@ -1,0 +1,177 @@
+# How kernel_fusion() learns weights: the paper's iteration, or the best point of a simplex.
+
+# Weights by the rule asked for, with the fit that belongs to them: the weights returned are those
+# that lambda was solved with.
+learn_weights <- function(set, r, response, control) {
+  found <- if (!control$adaptive) {
+    list(fit = solve_fused(set, r, response, control, NULL), r = r, path = rbind(r), converged = TRUE)
+  } else if (control$rule == "simplex") {
+    simplex_weights(set, r, response, control)
+  } else {
+    adapt_weights(set, r, response, control)
+  }
+  solved <- is.null(found$fit$gap) || found$fit$gap <= 1e-6
+  if (!solved) {
+    warn("convergence", "The support vector machine was not solved to the end ",
+         "(relative duality gap ", format(found$fit$gap, digits = 2),
+         "). Use a smaller `cost`, or a narrower kernel.")
+  }
+  c(found$fit, list(
+    weights = stats::setNames(found$r, set$names), path = found$path,
+    iterations = nrow(found$path), converged = found$converged && solved,
+    weights_gap = found$weights_gap
+  ))
+}
+
+# ---- the paper's iteration ------------------------------------------------------------------
+
+# Solve for lambda at weights r, then r <- r^2 a'K a, until r stands still.
+adapt_weights <- function(set, r, response, control) {
+  path <- list()
+  fit <- NULL
+  tick <- progress(control$verbose, control$max_iter)
+  for (k in seq_len(control$max_iter)) {
+    fit <- solve_fused(set, r, response, control, fit)
+    path[[k]] <- r
+    tick()
+    new <- prune_weights(r^2 * fit$forms, set, response, control)
+    change <- max(abs(new[r > 0] / r[r > 0] - 1))
+    if (change <= control$tol || k == control$max_iter) break
+    r <- new
+  }
+  tick(close = TRUE)
+  if (change > control$tol) {
+    warn("convergence", "Weights still change by a share of ", format(change, digits = 2),
+         " after `max_iter` = ", control$max_iter, " iteration", if (control$max_iter > 1L) "s",
+         ". Raise `max_iter` or `tol`.")
+  }
+  list(fit = fit, r = r, path = do.call(rbind, path), converged = change <= control$tol)
+}
+
+prune_weights <- function(r, set, response, control) {
+  share <- r * set$mean_diagonal
+  if (!all_finite(share)) fail_dual_overflow()
+  if (!(max(share) > 1e-12 * response$scale)) fail_vanished(response$type, control)
+  ifelse(share < 1e-12 * max(share), 0, r)
+}
+
+fail_vanished <- function(type, control) {
+  remedy <- if (type == "regression") {
+    paste0("more `noise` (now ", format(control$noise), ")")
+  } else {
+    paste0("a larger `cost` (now ", format(control$cost), "), or more noise by a `noise_kernel()`")
+  }
+  abort("vanished", "All weights vanish: no kernel explains `y`. Try ", remedy,
+        ", other kernels, or `adaptive = FALSE`.")
+}
+
+# ---- the simplex ----------------------------------------------------------------------------
+
+# Shares s_i = r_i mean(diag(K_i)) >= 0 with sum 1 that minimise the optimum J(s) of the machine (or
+# the ridge regression) with K = sum_i r_i K_i, a convex function of slope
+# -1/2 a'K_i a / mean(diag(K_i)) (Rakotomamonjy, Bach, Canu and Grandvalet, SimpleMKL, JMLR 9,
+# 2008). Projected gradients with the step of Barzilai and Borwein, shortened until J falls. With
+# S_i = a'K_i a / mean(diag(K_i)) the dual of the whole problem bounds J(s) from below by
+# 1/2 (max_i S_i - sum_i s_i S_i), and what the machines lack, less: the gap. Relative to J it is to
+# fall to the root of `tol`: J is flat at its minimum.
+simplex_weights <- function(set, r, response, control) {
+  unit <- ifelse(set$mean_diagonal > 0, 1 / set$mean_diagonal, 0)
+  usable <- set$mean_diagonal > 0
+  evaluate <- function(s, last) {
+    fit <- solve_fused(set, s * unit, response, control, last)
+    fit$slope <- ifelse(usable, -fit$forms * unit / 2, 0)
+    fit
+  }
+  enough <- sqrt(control$tol)
+  s <- r * set$mean_diagonal / sum(r * set$mean_diagonal)
+  at <- evaluate(s, NULL)
+  step <- NULL
+  path <- list(s * unit)
+  tick <- progress(control$verbose, control$max_iter)
+  for (k in seq_len(control$max_iter)) {
+    gap <- simplex_gap(s, at, usable)
+    if (gap <= enough || k == control$max_iter) break
+    moved <- simplex_step(s, at, step, usable, evaluate)
+    if (is.null(moved)) break
+    step <- barzilai_borwein(moved$s - s, moved$at$slope - at$slope)
+    s <- moved$s
+    at <- moved$at
+    path[[k + 1L]] <- s * unit
+    tick()
+  }
+  tick(close = TRUE)
+  if (gap > enough) {
+    warn("convergence", "The weights are within ", format(gap, digits = 2),
+         " of the best (relative duality gap) after ", length(path) - 1L, " iterations. ",
+         "Raise `max_iter` or `tol`.")
+  }
+  list(fit = at, r = s * unit, path = do.call(rbind, path), converged = gap <= enough,
+       weights_gap = gap)
+}
+
+# Proven distance from the optimum, relative to the objective.
+simplex_gap <- function(s, at, usable) {
+  lack <- sum(s * at$slope) - min(at$slope[usable])
+  (max(lack, 0) + at$lack) / max(abs(at$objective), .Machine$double.xmin)
+}
+
+# The next point, or NULL where rounding allows none that is better. Warm starts make a halved step
+# cheap; a fall by a ten-thousandth of what the slope promises will do.
+simplex_step <- function(s, at, step, usable, evaluate) {
+  if (is.null(step)) step <- 1 / max(diff(range(at$slope[usable])), .Machine$double.xmin)
+  direction <- project_simplex(s - step * at$slope, usable) - s
+  fall <- sum(direction * at$slope)
+  size <- 1
+  while (size > 1e-6 && fall < 0) {
+    new <- evaluate(s + size * direction, at)
+    if (new$objective <= at$objective + 1e-4 * size * fall + at$lack + new$lack) {
+      return(list(s = s + size * direction, at = new))
+    }
+    size <- size / 2
+  }
+  NULL
+}
+
+# Length of a step along the slope from the last change of point and slope.
+barzilai_borwein <- function(moved, turned) {
+  curvature <- sum(moved * turned)
+  if (curvature > 0) sum(moved^2) / curvature
+}
+
+# The nearest point of the simplex on the usable coordinates.
+project_simplex <- function(v, usable = rep(TRUE, length(v))) {
+  sorted <- sort(v[usable], decreasing = TRUE)
+  excess <- (cumsum(sorted) - 1) / seq_along(sorted)
+  ifelse(usable, pmax(v - excess[max(which(sorted > excess))], 0), 0)
+}
+
+# ---- probabilities --------------------------------------------------------------------------
+
+# Softmax fitted to decisions of rows left out: the whole fit is repeated without each fold (with
+# case weight zero), as many folds as give some thousand such decisions.
+fusion_calibration <- function(set, r, response, control, weights) {
+  if (response$type == "regression" || control$folds == 0L) return(NULL)
+  fold <- spread_folds(response$y, control$folds)
+  run <- seq_len(ceiling(control$folds * min(1, 1000 / set$n)))
+  if (control$rule == "simplex") r <- weights # the best point does not depend on the start
+  decision <- matrix(NA_real_, set$n, ncol(response$g))
+  for (f in run) {
+    out <- fold == f
+    kept <- response
+    kept$w[out] <- 0
+    found <- tryCatch(
+      suppressWarnings(learn_weights(set, r, kept, control)),
+      kernelect_error = function(e) NULL # such as all weights vanished: no decision
+    )
+    decision[out, ] <- if (is.null(found)) 0 else found$decision[out, ]
+  }
+  seen <- fold %in% run & response$w > 0
+  calibrate_softmax(decision[seen, , drop = FALSE], response$y[seen], response$w[seen])
+}
+
+# Folds by turns within each class, without random numbers.
+spread_folds <- function(y, count) {
+  fold <- integer(length(y))
+  for (rows in split(seq_along(y), y)) fold[rows] <- (seq_along(rows) - 1L) %% as.integer(count) + 1L
+  fold
+}
