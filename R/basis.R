@@ -144,7 +144,7 @@ engine_rule <- function(control, n) {
     abort("argument", "`neighbours` must be at most the number of rows, ", n, ".")
   }
   list(
-    method = match(control$method, basis_methods) - 1, limit = limit, tol = control$tol,
+    method = control$method, limit = limit, tol = control$tol,
     threshold = if (control$method == "kobl") threshold_values(control$threshold, limit, n),
     first = if (control$first < n) evenly_spaced(n, control$first),
     neighbours = control$neighbours, verbose = show_progress(control$verbose),
@@ -221,10 +221,9 @@ basis_from_gram <- function(K, control) {
 run_engine <- function(source, control, n, keep) {
   rule <- engine_rule(control, n)
   fit <- .Call(ffi_basis, source, rule, keep, control$threads)
-  if (is.integer(fit)) fail_engine(fit, source)
+  if (is_status(fit)) fail_engine(fit, source)
   if (!length(fit$index)) fail_empty(source, control)
   if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method, source)
-  fit$stop <- c("rank", "tol", "threshold", "size")[fit$stop]
   if (is.null(control$size) && rule$limit < n && fit$stop == "size") {
     name <- if (is.null(control$limit_name)) "size" else control$limit_name
     inform("The basis stopped at 1000 rows; give `", name, "` (or `", name, " = Inf`) for more.")
@@ -233,18 +232,17 @@ run_engine <- function(source, control, n, keep) {
 }
 
 fail_empty <- function(source, control) {
-  if (any(source$K != 0)) fail_engine(2L, source)
+  if (any(source$K != 0)) fail_engine("indefinite", source)
   abort("data", "No row of `", if (is.null(source$K)) "x" else "K",
         "` spans anything: every row has length zero in the kernel space",
         if (control$neighbours) " once centred", ". Check the data for identical rows.")
 }
 
 fail_engine <- function(status, source) {
-  if (status != 2L) fail_overflow()
-  abort("indefinite",
-        if (is.null(source$K)) "The kernel has negative values k(x, x): it" else "`K`",
-        " is not positive semi-definite", if (is.null(source$K)) " on these data", ". ",
-        psd_remedy(source))
+  if (status != "indefinite") raise_status(status)
+  raise_status(status, if (is.null(source$K)) "The kernel has negative values k(x, x): it" else "`K`",
+               " is not positive semi-definite", if (is.null(source$K)) " on these data", ". ",
+               psd_remedy(source))
 }
 
 # Rows taken in order may be so close to dependent that rounding alone does this.

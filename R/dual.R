@@ -5,14 +5,21 @@
 #   solution, gradient (linear - K b), value, gap (proven distance from the optimum), scale (what
 #   `tol` times makes a small gap), violation of the optimality conditions,
 #   intercept (multiplier of the sum), iterations, faces,
-#   status: "solved", "infeasible" (unbounded, or no b has that sum) or "not converged".
+#   status: "ok", "infeasible" (unbounded, or no b has that sum) or "not_converged".
 solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1e-12,
                        max_iter = 1e6, cache = 1e8) {
   n <- length(linear)
-  vectors <- matrix(as.double(c(linear, rep_len(lower, n), rep_len(upper, n),
-                                if (is.null(start)) numeric(n) else start)), n)
-  fit <- .Call(ffi_dual, dual_source(K), vectors, c(total, tol, max_iter, cache))
-  fit$status <- dual_status(fit$status)
+  problem <- list(
+    linear = as.double(linear), lower = rep_len(as.double(lower), n),
+    upper = rep_len(as.double(upper), n), total = total,
+    start = if (is.null(start)) numeric(n) else as.double(start)
+  )
+  fit <- .Call(ffi_dual, dual_source(K), problem,
+               list(tol = tol, max_iter = max_iter, cache = cache))
+  if (fit$status == "not_finite") {
+    raise_status(fit$status, "The kernel matrix overflows in the dual problem: ",
+                 "rescale the data or the kernel.")
+  }
   fit
 }
 
@@ -20,18 +27,6 @@ dual_source <- function(K) {
   if (is.matrix(K)) return(K)
   if (K$kernel$type == "function") return(function_gram(K$kernel, K$x))
   kernel_source(K$x, K$kernel)
-}
-
-dual_status <- function(status) {
-  switch(as.character(status),
-    `0` = "solved", `3` = "not converged", `4` = "infeasible",
-    fail_dual_overflow()
-  )
-}
-
-fail_dual_overflow <- function() {
-  abort("not_finite", "Numbers overflow in the dual problem: use a smaller `cost`, ",
-        "or rescale the data or the kernel.")
 }
 
 # Two-class support vector machine. `g` in {-1, 1}; `cost` may be Inf (hard margin) or differ by

@@ -43,19 +43,13 @@ gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(ke
   check_memory(nrow(x), if (is.null(z)) nrow(x) else nrow(z))
   if (kernel$type == "function") return(function_gram(kernel, x, z))
   K <- .Call(ffi_gram, kernel_source(x, kernel, z, shift), threads)
-  if (is.null(K)) fail_overflow()
+  if (is_status(K)) raise_status(K)
   K
 }
 
 # The matrix of a kernel between rows, as the core reads it (ffi_source() in src/ffi_source.c).
 kernel_source <- function(x, kernel, z = NULL, shift = core_shift(kernel, x)) {
   list(x = x, z = z, kernel = core_kernel(kernel), shift = shift, weights = kernel$weights)
-}
-
-fail_overflow <- function() {
-  abort("not_finite",
-        "Kernel values overflow: the data in `x` are too large. ",
-        "Standardise them, or divide them by a constant.")
 }
 
 # What a user's function returns is not taken on trust.

@@ -6,7 +6,7 @@ rank_by_criterion <- function(x, y, control) {
   criterion <- switch(control$method, sas = "alignment", scss = "separability", sfs = "product")
   problem <- criterion_problem(x, y, kernel, criterion, control$target, control$block)
   if (criterion == "separability") {
-    problem$spec[2L] <- 0.1 * within_scatter(problem, kernel, start, control$threads)
+    problem$spec$constant <- 0.1 * within_scatter(problem, kernel, start, control$threads)
   }
   starts <- cbind(start, control$starts * start)
   tick <- progress(control$verbose, ncol(starts))
@@ -20,7 +20,7 @@ rank_by_criterion <- function(x, y, control) {
   w <- share_duplicates(best$weights, x)
   method_result(
     w, tie = best$gradient, weights = w, value = best$value,
-    path = search_path(best$values, best$steps), converged = best$status == 0L
+    path = search_path(best$values, best$steps), converged = best$status == "ok"
   )
 }
 
@@ -31,14 +31,14 @@ search_path <- function(values, steps) {
 # What the core needs to know of a criterion: rows, the factor U of the target UU', and `spec`:
 # type, constant, block.
 criterion_problem <- function(x, y, kernel, criterion, target = "balanced", block = 240) {
-  type <- switch(criterion, alignment = 1, separability = 2, 0)
+  type <- if (criterion == "hsic") "product" else criterion
   u <- switch(criterion,
     separability = class_factor(y),
     hsic = centred_factor(target_factor(y, target)) / (length(y) - 1),
     target_factor(y, target)
   )
   constant <- if (criterion == "alignment") norm(crossprod(u), "F") else 0
-  list(x = centre_for(x, kernel, criterion), u = u, spec = c(type, constant, block),
+  list(x = centre_for(x, kernel, criterion), u = u, spec = list(type = type, constant = constant, block = block),
        kernel = core_kernel(kernel))
 }
 
@@ -58,7 +58,7 @@ evaluate_criterion <- function(problem, w, threads = 1L) {
 
 # tr S_w of the kernel with scale factors w.
 within_scatter <- function(problem, kernel, w, threads) {
-  problem$spec[1L] <- 0
+  problem$spec$type <- "product"
   kernel$weights <- w
   trace <- sum(kernel_diagonal(kernel, problem$x))
   max(trace - evaluate_criterion(problem, w, threads)$value, .Machine$double.eps * trace)
@@ -75,10 +75,8 @@ maximise <- function(problem, start, control) {
 }
 
 search_control <- function(control) {
-  c(
-    if (control$optimizer == "lbfgs") 0 else 1, control$max_iter, control$tol,
-    control$kernel$type == "laplace"
-  )
+  list(optimizer = control$optimizer, max_iter = control$max_iter, tol = control$tol,
+       kinked = as.double(control$kernel$type == "laplace"))
 }
 
 # Kernels here depend on equal columns through the sum of their w^2 only: any split is as good,

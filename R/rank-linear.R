@@ -179,7 +179,7 @@ rank_r2w2 <- function(x, y, control) {
   w <- share_duplicates(run$weights, x)
   method_result(
     w, tie = run$gradient, weights = w, value = -run$value,
-    path = search_path(-run$values, run$steps), converged = run$status == 0L
+    path = search_path(-run$values, run$steps), converged = run$status == "ok"
   )
 }
 

@@ -53,7 +53,7 @@ subset_extend <- function(problem, chosen, threads) {
 }
 
 alignment_of <- function(sums, problem) {
-  value <- sums$target / (problem$spec[2L] * sqrt(sums$self))
+  value <- sums$target / (problem$spec$constant * sqrt(sums$self))
   value[is.nan(value)] <- -Inf # a product kernel that is zero throughout
   value
 }

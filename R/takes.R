@@ -233,7 +233,7 @@ rotate <- function(z, rotation) {
 
 weigh_directions <- function(z, y, select, variant, rounding, control) {
   if (select == "relief") return(relief(z, y, rounding, control))
-  run <- ensemble_path(z, y, if (variant == "printed") 1L else 0L, NULL, control)
+  run <- ensemble_path(z, y, if (variant == "printed") "printed" else "forward", NULL, control)
   gamma <- log_odds(run$error, nrow(z))
   if (variant == "corrected") gamma <- pmax(gamma, 0)
   selection_path(run, gamma, ncol(z))
@@ -245,7 +245,7 @@ log_odds <- function(error, n) {
   log((1 - error) / error)
 }
 
-# how: 0 forward selection, 1 as printed, 2 the errors along `order`.
+# how: "forward" selection, as "printed", or the errors along the "given" order.
 ensemble_path <- function(z, y, how, order, control) {
   .Call(ffi_kffs, z, as.integer(y), how, order, show_progress(control$verbose))
 }
@@ -260,7 +260,7 @@ relief <- function(z, y, rounding, control) {
       abs(at - z[near$miss[rows], , drop = FALSE]) - abs(at - z[near$hit[rows], , drop = FALSE])
     )
   }
-  run <- ensemble_path(z, y, 2L, order(-margin), control)
+  run <- ensemble_path(z, y, "given", order(-margin), control)
   gamma <- pmax(margin, 0)
   if (any(gamma > 0)) gamma <- gamma / sqrt(sum(gamma^2))
   selection_path(run, gamma[run$order], ncol(z))

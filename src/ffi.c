@@ -51,6 +51,29 @@ double ffi_number(SEXP list, const char *name)
   return Rf_asReal(value);
 }
 
+int ffi_choice(SEXP text, const char *const *names, const char *what)
+{
+  ffi_assert(TYPEOF(text) == STRSXP && XLENGTH(text) == 1, what);
+  int at = 0;
+  while (names[at] && strcmp(names[at], CHAR(STRING_ELT(text, 0))) != 0)
+    at++;
+  ffi_assert(names[at] != NULL, what);
+  return at;
+}
+
+SEXP ffi_status(ke_status status)
+{
+  static const char *const names[] = {
+      [KE_OK] = "ok",
+      [KE_FULL] = "full",
+      [KE_INDEFINITE] = "indefinite",
+      [KE_NOT_CONVERGED] = "not_converged",
+      [KE_INFEASIBLE] = "infeasible",
+      [KE_NOT_FINITE] = "not_finite",
+  };
+  return Rf_mkString(names[status]);
+}
+
 static void check_interrupt(void *data)
 {
   (void)data;

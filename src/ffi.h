@@ -37,10 +37,17 @@ ke_kernel ffi_kernel(SEXP spec);
 SEXP ffi_element(SEXP list, const char *name);
 double ffi_number(SEXP list, const char *name);
 
+/* Which of `names` (the last NULL) a text is: an enum by its names, in order. */
+int ffi_choice(SEXP text, const char *const *names, const char *what);
+
+/* The name of a status. An entry that has no result returns it in place of one; R/status.R has
+ * the words. */
+SEXP ffi_status(ke_status status);
+
 /* The matrix that a list tells of: K, a matrix; or f, an R function of two vectors of row numbers,
  * and its diagonal; or x, kernel, shift and weights, and z where it is between two sets of rows.
- * 0 when values would overflow. */
-int ffi_source(SEXP list, ke_source *s);
+ * KE_NOT_FINITE when values would overflow. */
+ke_status ffi_source(SEXP list, ke_source *s);
 
 /* Packed rows in R_alloc memory. */
 ke_rows ffi_rows(SEXP x, SEXP shift, SEXP weights);
@@ -73,7 +80,7 @@ SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept);
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);
 SEXP ffi_ridge_loo(SEXP fit, SEXP size, SEXP label, SEXP keep, SEXP ridges);
-SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control);
+SEXP ffi_dual(SEXP source, SEXP problem, SEXP control);
 SEXP ffi_forms(SEXP grams, SEXP a);
 SEXP ffi_fuse(SEXP grams, SEXP weights);
 SEXP ffi_gram(SEXP source, SEXP threads);

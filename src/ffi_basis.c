@@ -2,6 +2,20 @@
 
 #include <string.h>
 
+static const char *const stop_names[] = {[KE_GOES_ON] = "none",
+                                         [KE_STOP_RANK] = "rank",
+                                         [KE_STOP_TOL] = "tol",
+                                         [KE_STOP_THRESHOLD] = "threshold",
+                                         [KE_STOP_SIZE] = "size"};
+
+static ke_method method_of(SEXP rule)
+{
+  static const char *const names[] = {
+      [KE_FVS] = "fvs", [KE_CHOLESKY] = "cholesky", [KE_KOBL] = "kobl",
+      [KE_KGS] = "kgs", [KE_RANDOM] = "random",     NULL};
+  return (ke_method)ffi_choice(ffi_element(rule, "method"), names, "method");
+}
+
 /* Rows that stand for the centre, and the source centred on them. */
 typedef struct {
   size_t count;
@@ -88,7 +102,7 @@ static size_t first_capacity(const ke_basis *b, SEXP rule)
 static size_t candidates_for(size_t n, SEXP rule)
 {
   const double asked = ffi_number(rule, "candidates");
-  const size_t least = (ke_method)ffi_number(rule, "method") == KE_RANDOM ? KE_PROPOSALS : 1;
+  const size_t least = method_of(rule) == KE_RANDOM ? KE_PROPOSALS : 1;
   const size_t most = asked >= (double)least ? (size_t)asked
                       : asked > 0            ? least
                                              : KE_CANDIDATES_MAX;
@@ -101,7 +115,7 @@ static ke_basis engine_for(const ke_source *source, SEXP rule)
   memset(&b, 0, sizeof b);
   b.body.source = source;
   b.body.n = source->n;
-  b.rule = ke_rule_of((ke_method)ffi_number(rule, "method"));
+  b.rule = ke_rule_of(method_of(rule));
   b.limit = (size_t)ffi_number(rule, "limit");
   b.tol = ffi_number(rule, "tol");
   b.threshold = ffi_optional(ffi_element(rule, "threshold"), b.limit + 1, "threshold");
@@ -196,7 +210,7 @@ static SEXP result(const ke_basis *b, SEXP factor, const centre *c)
   SET_VECTOR_ELT(out, 1, path_to_r(b));
   SET_VECTOR_ELT(out, 2, cholesky_to_r(b));
   SET_VECTOR_ELT(out, 3, factor == R_NilValue ? factor : factor_to_r(b, factor));
-  SET_VECTOR_ELT(out, 4, Rf_ScalarInteger(b->stop));
+  SET_VECTOR_ELT(out, 4, Rf_mkString(stop_names[b->stop]));
   SET_VECTOR_ELT(out, 5, Rf_ScalarInteger((int)b->updates));
   SET_VECTOR_ELT(out, 6, Rf_ScalarReal(lowest_residual(b)));
   SET_VECTOR_ELT(out, 7, ffi_row_numbers(c->rows, c->count, b->body.n));
@@ -217,14 +231,15 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
   return status;
 }
 
-/* A list, or the status as a number when there is no basis: the R side has the words. */
+/* A list, or the name of a status. */
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
 {
   ke_env env = ffi_env(threads);
   ffi_show_progress(&env, ffi_element(rule, "verbose"));
   ke_source s;
-  if (!ffi_source(source, &s))
-    return Rf_ScalarInteger(KE_NOT_FINITE);
+  ke_status status = ffi_source(source, &s);
+  if (status != KE_OK)
+    return ffi_status(status);
   centre c = {(size_t)ffi_number(rule, "neighbours"), NULL, NULL, 0.0};
   ffi_assert(c.count <= ke_smaller(s.n, KE_BLOCK), "neighbours");
   c.rows = ffi_sizes(c.count);
@@ -235,10 +250,10 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
   const int random = b.rule == ke_rule_of(KE_RANDOM); /* else R's generator is left alone */
   if (random)
     GetRNGstate();
-  const ke_status status = run(&b, rule, &env, box);
+  status = run(&b, rule, &env, box);
   if (random)
     PutRNGstate();
-  SEXP out = status != KE_OK ? Rf_ScalarInteger(status)
+  SEXP out = status != KE_OK ? ffi_status(status)
                              : result(&b, Rf_asLogical(keep) ? VECTOR_ELT(box, 0) : R_NilValue, &c);
   UNPROTECT(1);
   return out;

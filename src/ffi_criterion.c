@@ -37,14 +37,18 @@ static ke_criterion criterion_of(SEXP x, SEXP u, SEXP spec, SEXP kernel, const k
 {
   ke_criterion c;
   memset(&c, 0, sizeof c);
-  ffi_assert(TYPEOF(spec) == REALSXP && XLENGTH(spec) == 3, "criterion");
-  c.type = (ke_criterion_type)REAL(spec)[0];
-  c.constant = REAL(spec)[1];
+  static const char *const types[] = {[KE_PRODUCT] = "product",
+                                      [KE_ALIGNMENT] = "alignment",
+                                      [KE_SEPARABILITY] = "separability",
+                                      NULL};
+  ffi_assert(TYPEOF(spec) == VECSXP, "criterion");
+  c.type = (ke_criterion_type)ffi_choice(ffi_element(spec, "type"), types, "criterion");
+  c.constant = ffi_number(spec, "constant");
   c.kernel = ffi_kernel(kernel);
   c.x = ffi_matrix(x, &c.n, &c.d, "x");
   c.u = target_factor(u, c.n, &c.rank);
   const size_t most = (c.n + KE_STRIP - 1) / KE_STRIP * KE_STRIP;
-  const double block = REAL(spec)[2];
+  const double block = ffi_number(spec, "block");
   ffi_assert(block >= 1 && c.n > 0 && c.kernel.type != KE_SPLINE, "block");
   c.block = block < (double)most ? ((size_t)block + KE_STRIP - 1) / KE_STRIP * KE_STRIP : most;
   double *work = ffi_doubles(ke_criterion_work(&c, env));
@@ -87,26 +91,30 @@ static SEXP search_result(const ke_search *s, const double *w, size_t d, ke_stat
                          PROTECT(vector_of(s->gradient, d)),
                          PROTECT(vector_of(s->values, s->iterations + 1)),
                          PROTECT(vector_of(s->steps, s->iterations + 1)),
-                         PROTECT(Rf_ScalarInteger((int)status))};
+                         PROTECT(ffi_status(status))};
   SEXP out = named_list(6, names, values);
   UNPROTECT(6);
   return out;
 }
 
-/* control: 0 lbfgs or 1 ascent, max_iter, tol, 1 if kinked */
+/* control: optimizer ("lbfgs" or "ascent"), max_iter, tol, kinked (1 or 0) */
 static SEXP run_search(const ke_objective *f, SEXP start, SEXP control)
 {
   const double *from = ffi_optional(start, f->d, "start");
-  ffi_assert(from != NULL && TYPEOF(control) == REALSXP && XLENGTH(control) == 4, "control");
-  const size_t max_iter = (size_t)REAL(control)[1];
+  ffi_assert(from != NULL && TYPEOF(control) == VECSXP, "control");
+  static const char *const optimizers[] = {"lbfgs", "ascent", NULL};
+  const int plain = ffi_choice(ffi_element(control, "optimizer"), optimizers, "optimizer");
+  const size_t max_iter = (size_t)ffi_number(control, "max_iter");
   double *w = ffi_doubles(f->d);
   memcpy(w, from, f->d * sizeof(double));
-  ke_search s = {.max_iter = max_iter, .tol = REAL(control)[2], .kinked = REAL(control)[3] != 0.0};
+  ke_search s = {.max_iter = max_iter,
+                 .tol = ffi_number(control, "tol"),
+                 .kinked = ffi_number(control, "kinked") != 0.0};
   s.gradient = ffi_doubles(f->d);
   s.values = ffi_doubles(max_iter + 1);
   s.steps = ffi_doubles(max_iter + 1);
   double *work = ffi_doubles(ke_search_work(f->d));
-  const ke_status status = (REAL(control)[0] == 0.0 ? ke_lbfgs : ke_ascend)(f, &s, w, work);
+  const ke_status status = (plain ? ke_ascend : ke_lbfgs)(f, &s, w, work);
   return search_result(&s, w, f->d, status);
 }
 

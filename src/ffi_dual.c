@@ -19,7 +19,7 @@ static void set_rows(ke_dual *problem, SEXP source)
 {
   column_source *c = (column_source *)R_alloc(1, sizeof(column_source));
   c->env = ffi_env_serial();
-  ffi_source(source, &c->source); /* an overflow shows in the solver */
+  (void)ffi_source(source, &c->source); /* the solver sees an overflow itself */
   double *diagonal = ffi_doubles(c->source.n);
   c->source.does->diagonal(c->source.self, diagonal);
   problem->n = c->source.n;
@@ -59,40 +59,46 @@ static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, k
                             (double)r->faces};
   for (int i = 0; i < 7; i++)
     SET_VECTOR_ELT(out, 2 + i, Rf_ScalarReal(numbers[i]));
-  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger((int)status));
+  SET_VECTOR_ELT(out, 9, ffi_status(status));
   UNPROTECT(1);
   return out;
 }
 
-/* vectors: n x 4, columns linear, lower, upper, start; control: total, tol, max_iter, bytes */
-SEXP ffi_dual(SEXP source, SEXP vectors, SEXP control)
+static const double *vector_of(SEXP list, const char *name, size_t n)
 {
-  ke_dual problem;
-  memset(&problem, 0, sizeof problem);
+  const double *v = ffi_optional(ffi_element(list, name), n, name);
+  ffi_assert(v != NULL, name);
+  return v;
+}
+
+/* problem: linear, lower, upper, start (n each), total; control: tol, max_iter, cache (bytes) */
+SEXP ffi_dual(SEXP source, SEXP problem, SEXP control)
+{
+  ke_dual p;
+  memset(&p, 0, sizeof p);
+  ffi_assert(TYPEOF(problem) == VECSXP && TYPEOF(control) == VECSXP, "problem");
   if (TYPEOF(source) == VECSXP)
-    set_rows(&problem, source);
+    set_rows(&p, source);
   else
-    set_matrix(&problem, source);
-  size_t n, columns;
-  const double *v = ffi_matrix(vectors, &n, &columns, "vectors");
-  ffi_assert(n == problem.n && n > 0 && columns == 4, "vectors");
-  ffi_assert(TYPEOF(control) == REALSXP && XLENGTH(control) == 4, "control");
-  problem.linear = v;
-  problem.lower = v + n;
-  problem.upper = v + 2 * n;
-  problem.total = REAL(control)[0];
+    set_matrix(&p, source);
+  const size_t n = p.n;
+  ffi_assert(n > 0, "rows");
+  p.linear = vector_of(problem, "linear", n);
+  p.lower = vector_of(problem, "lower", n);
+  p.upper = vector_of(problem, "upper", n);
+  p.total = ffi_number(problem, "total");
   ke_dual_control settings = {0};
-  settings.tol = REAL(control)[1];
-  settings.max_iter = (size_t)REAL(control)[2];
-  lend_work(&settings, &problem, REAL(control)[3]);
+  settings.tol = ffi_number(control, "tol");
+  settings.max_iter = (size_t)ffi_number(control, "max_iter");
+  lend_work(&settings, &p, ffi_number(control, "cache"));
 
   SEXP solution = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
   SEXP gradient = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
-  memcpy(REAL(solution), v + 3 * n, n * sizeof(double));
+  memcpy(REAL(solution), vector_of(problem, "start", n), n * sizeof(double));
   const ke_env env = ffi_env_serial();
   ke_dual_result result;
   const ke_status status =
-      ke_dual_solve(&problem, &settings, REAL(solution), REAL(gradient), &result, &env);
+      ke_dual_solve(&p, &settings, REAL(solution), REAL(gradient), &result, &env);
   SEXP out = pack_result(solution, gradient, &result, status);
   UNPROTECT(2);
   return out;

@@ -39,13 +39,14 @@ int ffi_within_range(const ke_kernel *kernel, const ke_rows *rows)
   return isfinite(4.0 * longest);
 }
 
-/* All of a source; NULL when values would overflow: the R side has the words for it. */
+/* All of a source, or the name of a status. */
 SEXP ffi_gram(SEXP source, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
   ke_source s;
-  if (!ffi_source(source, &s))
-    return R_NilValue;
+  const ke_status status = ffi_source(source, &s);
+  if (status != KE_OK)
+    return ffi_status(status);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)s.n, (int)s.columns));
   ffi_large_pages(REAL(out), s.n * s.columns * sizeof(double));
   ke_gram(&s, REAL(out), &env);

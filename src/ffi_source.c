@@ -41,21 +41,21 @@ static const ke_rows *rows_of(SEXP list, const char *name)
   return rows;
 }
 
-static int source_of_rows(SEXP list, ke_source *s)
+static ke_status source_of_rows(SEXP list, ke_source *s)
 {
   const ke_kernel kernel = ffi_kernel(ffi_element(list, "kernel"));
   const ke_rows *a = rows_of(list, "x");
   if (ffi_element(list, "z") == R_NilValue) {
     *s = ke_source_rows(&kernel, a, ffi_doubles(ke_source_rows_state(a)));
-    return ffi_within_range(&kernel, a);
+    return ffi_within_range(&kernel, a) ? KE_OK : KE_NOT_FINITE;
   }
   const ke_rows *b = rows_of(list, "z");
   ffi_assert(a->d == b->d, "columns of x and z");
   *s = ke_source_cross(&kernel, a, b, ffi_doubles(ke_source_cross_state()));
-  return ffi_within_range(&kernel, a) && ffi_within_range(&kernel, b);
+  return ffi_within_range(&kernel, a) && ffi_within_range(&kernel, b) ? KE_OK : KE_NOT_FINITE;
 }
 
-int ffi_source(SEXP list, ke_source *s)
+ke_status ffi_source(SEXP list, ke_source *s)
 {
   ffi_assert(TYPEOF(list) == VECSXP, "source");
   if (ffi_element(list, "K") != R_NilValue)
@@ -64,5 +64,5 @@ int ffi_source(SEXP list, ke_source *s)
     *s = source_of_function(list);
   else
     return source_of_rows(list, s);
-  return 1;
+  return KE_OK;
 }

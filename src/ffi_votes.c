@@ -12,7 +12,7 @@ static ke_ensemble lend_ensemble(const ke_votes *v)
   return e;
 }
 
-/* list(order, error): how 0 forward, 1 as printed, 2 along `order`. */
+/* list(order, error): `how` "forward", "printed", or "given": the errors along `order`. */
 SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose)
 {
   ke_env env = ffi_env_serial();
@@ -27,8 +27,10 @@ SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose)
   double *work = ffi_doubles(2 * v.classes);
   ke_weak_votes(values, &v, work, &env);
 
+  static const char *const selections[] = {
+      [KE_FORWARD] = "forward", [KE_PRINTED] = "printed", [KE_GIVEN] = "given", NULL};
   ke_ensemble e = lend_ensemble(&v);
-  e.how = (ke_selection)Rf_asInteger(how);
+  e.how = (ke_selection)ffi_choice(how, selections, "how");
   size_t given = v.d;
   e.order = e.how == KE_GIVEN ? ffi_index(order, v.d, &given) : ffi_sizes(v.d);
   ffi_assert(given == v.d, "order");

@@ -19,7 +19,7 @@ test_that("value and gradient equal the long-hand derivative matrices", {
     for (type in names(rank_kernels())) {
       for (criterion in if (classes) rank_criteria else setdiff(rank_criteria, "separability")) {
         problem <- criterion_problem(data$x, data$y, rank_kernels()[[type]], criterion, block = 48)
-        problem$spec[2] <- if (criterion == "separability") 0.7 else problem$spec[2]
+        problem$spec$constant <- if (criterion == "separability") 0.7 else problem$spec$constant
         got <- evaluate_criterion(problem, data$w)
         K <- reference_rank_kernel(data$x, data$w, type, 0.1)
         want <- reference_rank_gradient(data$x, data$y, data$w, type, 0.1, criterion, 0.7)
@@ -88,7 +88,7 @@ test_that("criteria agree with the exported functions on a Gram matrix", {
   K <- gram(data$x, kernel)
   value <- function(criterion, eps = NULL) {
     problem <- criterion_problem(data$x, data$y, kernel, criterion)
-    if (!is.null(eps)) problem$spec[2] <- eps
+    if (!is.null(eps)) problem$spec$constant <- eps
     evaluate_criterion(problem, data$w)$value
   }
   expect_equal(value("alignment"), kernel_alignment(K, data$y), tolerance = 1e-12)

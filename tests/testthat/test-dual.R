@@ -7,7 +7,7 @@ test_that("solutions satisfy the optimality conditions for any bounds and sum", 
     upper <- abs(draws[, 2]) * 3
     total <- if (seed %% 2) 0 else 0.3 * sum(upper)
     fit <- solve_dual(K, draws[, 3], lower, upper, total)
-    expect_identical(fit$status, "solved")
+    expect_identical(fit$status, "ok")
     expect_lt(reference_breach(K, draws[, 3], lower, upper, total, fit$solution), 1e-7)
     expect_equal(fit$value, sum(fit$solution * (K %*% fit$solution)) / 2 - sum(draws[, 3] * fit$solution))
     expect_equal(fit$gradient, drop(draws[, 3] - K %*% fit$solution))
@@ -88,7 +88,7 @@ test_that("a hard margin that can be had is found, be it narrow", {
     g <- ifelse(x[, 1] > 0, 1, -1)
     x[, 1] <- x[, 1] + gap * g
     fit <- svm_dual(tcrossprod(x), g, Inf)
-    expect_identical(fit$status, "solved")
+    expect_identical(fit$status, "ok")
     expect_gt(min(g * fit$decision), 1 - 1e-6)
     expect_equal(sum(fit$lambda), -2 * fit$value, tolerance = 1e-6) # |w|^2 both ways
   }
@@ -111,7 +111,7 @@ test_that("no solution within the bounds, and no numbers, are told apart", {
   expect_error(solve_dual(matrix(NaN, 3, 3), rep(1, 3), 0, 1, total = 1), class = "kernelect_error_not_finite")
   data <- overlapping(100, 3)
   stopped <- svm_dual(tcrossprod(data$x), data$g, 100, max_iter = 1)
-  expect_identical(stopped$status, "not converged")
+  expect_identical(stopped$status, "not_converged")
   expect_gt(stopped$gap, 0)
 })
 
@@ -129,7 +129,7 @@ test_that("the unit of the problem changes nothing but the unit of the answer", 
   plain <- solve_dual(K, q, -0.05, 0.05)
   for (unit in c(1e-9, 1e9)) {
     other <- solve_dual(K, q * unit, -0.05 * unit, 0.05 * unit)
-    expect_identical(other$status, "solved")
+    expect_identical(other$status, "ok")
     expect_equal(other$solution / unit, plain$solution, tolerance = 1e-9)
     expect_equal(other$value / unit^2, plain$value, tolerance = 1e-12)
     expect_equal(other$scale / unit^2, plain$scale, tolerance = 1e-9)

@@ -5,20 +5,24 @@ glue_calls <- function() {
   x <- random_matrix(6, 2)
   K <- tcrossprod(x) + diag(6)
   label <- rep(1:2, each = 3)
-  target <- matrix(c(1, -1, -1, 1), 2)
+  u <- matrix(rep(c(1, -1), each = 3))
   linear <- c(0, 0, 0, 0)
   spline <- c(5, 0, 0, 0)
-  spec <- c(1, 1, 240)
+  spec <- list(type = "alignment", constant = 1, block = 240)
+  without <- function(list) lapply(seq_along(list), function(i) list[-i])
+  bad_spec <- c(without(spec), list(c(1, 1, 240), unname(spec)), lapply(list(list(type = "a"), list(type = 1), list(block = 0), list(constant = "a")),
+                                                                       function(bad) utils::modifyList(spec, bad)))
+  control <- list(optimizer = "lbfgs", max_iter = 3, tol = 1e-6, kinked = 0)
+  bad_control <- c(without(control), list(c(0, 3, 1e-6, 0), utils::modifyList(control, list(optimizer = "a"))))
   narrow <- x[, 1, drop = FALSE]
   text <- matrix("a", 6, 2)
   short <- c(1, 2, 3)
   bad_x <- list(text, x[, 1], NULL)
   bad_label <- list(label[-1], c(label, 1L), as.double(label), replace(label, 2, 0L), replace(label, 2, NA))
-  bad_classes <- c(bad_label, list(replace(label, 2, 3L)))
   bad_kernel <- list(linear[-1], replace(linear, 1, -1), replace(linear, 1, 6), 1:4, NULL)
   bad_threads <- list(0L, NA, -1L)
-  problem <- list(x, label, target)
-  bad_problem <- list(bad_x, bad_classes, list(target[, 1, drop = FALSE], c(target), NULL))
+  problem <- list(x, u)
+  bad_problem <- list(bad_x, list(u[-1, , drop = FALSE], c(u), NULL, text, u[, 0]))
   regression <- regress(x, list(matrix = narrow))
   source <- function(...) {
     utils::modifyList(list(x = x, z = x[1:3, ], kernel = linear, shift = NULL, weights = NULL), list(...), keep.null = TRUE)
@@ -28,6 +32,7 @@ glue_calls <- function() {
     lapply(bad_kernel, function(bad) source(kernel = bad)), lapply(list(1, short, 1:2), function(bad) source(shift = bad)),
     lapply(list(1, short), function(bad) source(weights = bad)), list(list(), x, list(K = K[, -1]), unname(source()))
   )
+  dual <- list(linear = rep(1, 6), lower = numeric(6), upper = rep(1, 6), start = numeric(6), total = 1)
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
@@ -36,23 +41,23 @@ glue_calls <- function() {
     ffi_scale_columns = list(list(x, c(0, 0), c(1, 1)), list(bad_x, list(0, NULL), list(1, NULL))),
     ffi_criterion = list(
       c(problem, list(spec, linear, c(1, 1), 1L)),
-      c(bad_problem, list(list(spec[-1], 1:3, replace(spec, 3, 0)), c(bad_kernel, list(spline)), list(1, NULL, 1:2), bad_threads))
+      c(bad_problem, list(bad_spec, c(bad_kernel, list(spline)), list(1, NULL, 1:2), bad_threads))
     ),
     ffi_maximise = list(
-      c(problem, list(spec, linear, c(1, 1), c(0, 3, 1e-6, 0), 1L)),
-      c(bad_problem, list(list(spec[-1]), bad_kernel, list(1, NULL, 1:2), list(c(0, 3), 1:3), bad_threads))
+      c(problem, list(spec, linear, c(1, 1), control, 1L)),
+      c(bad_problem, list(bad_spec, bad_kernel, list(1, NULL, 1:2), bad_control, bad_threads))
     ),
     ffi_maximise_function = list(
-      list(objective, environment(), c(1, 1), c(0, 3, 1e-6, 0)),
-      list(list(1, function(w) 1, function(w) "a", function(w) 1:3), list(1), list(1:2), list(c(0, 3), 1:3))
+      list(objective, environment(), c(1, 1), control),
+      list(list(1, function(w) 1, function(w) "a", function(w) 1:3), list(1), list(1:2), bad_control)
     ),
     ffi_subset_pairs = list(c(problem, list(linear, 1L)), c(bad_problem, list(bad_kernel, bad_threads))),
     ffi_subset_extend = list(c(problem, list(linear, c(1, 0), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_dual = list(
-      list(K, cbind(1, 0, 1, numeric(6)), c(1, 1e-8, 100, 1e6)),
-      list(c(list(K[, -1], text), bad_sources),
-           list(matrix(0, 6, 3), matrix(0, 5, 4), matrix(0L, 6, 4)), list(c(1, 1, 1), 1:4))
+      list(K, dual, list(tol = 1e-8, max_iter = 100, cache = 1e6)),
+      list(c(list(K[, -1], text), bad_sources), c(without(dual), list(1, utils::modifyList(dual, list(upper = 1:6)), utils::modifyList(dual, list(linear = 1)))),
+           c(without(list(tol = 1e-8, max_iter = 100, cache = 1e6)), list(c(1, 1, 1))))
     ),
     ffi_extremes = list(list(x, diag(2)), list(bad_x, list(diag(3), 1))),
     ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
@@ -73,8 +78,8 @@ glue_calls <- function() {
     ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
     ffi_gram = list(list(source(), 1L), list(bad_sources, bad_threads)),
     ffi_kffs = list(
-      list(x, label, 2L, 1:2, FALSE),
-      list(c(bad_x, list(x[0, ], x[, 0])), bad_label, NULL, list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)
+      list(x, label, "given", 1:2, FALSE),
+      list(c(bad_x, list(x[0, ], x[, 0])), bad_label, list("a", 1, NULL), list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)
     ),
     ffi_nearest = list(
       list(x, x, label, c(0, 0), 0, 1L),
@@ -111,7 +116,7 @@ test_that("every entry point refuses what does not fit", {
 test_that("the engine of bases refuses a source or a rule that does not fit", {
   x <- random_matrix(6, 2)
   K <- tcrossprod(x) + diag(6)
-  rule <- list(method = 2, limit = 3, tol = 0, threshold = numeric(4), first = NULL, neighbours = 0, verbose = FALSE,
+  rule <- list(method = "kobl", limit = 3, tol = 0, threshold = numeric(4), first = NULL, neighbours = 0, verbose = FALSE,
                candidates = 0, columns = 0)
   run <- function(source, rule, threads = 1L) .Call(ffi_basis, source, rule, FALSE, threads)
   changed <- function(...) utils::modifyList(rule, list(...), keep.null = TRUE)
@@ -125,8 +130,8 @@ test_that("the engine of bases refuses a source or a rule that does not fit", {
     refused(run(source, rule))
   }
   for (bad in list(changed(limit = 0), changed(limit = 7, threshold = numeric(8)), changed(threshold = numeric(3)), changed(threshold = numeric(5)),
-                   changed(threshold = NULL), changed(neighbours = 7), changed(tol = "a"), changed(tol = c(1, 2)), changed(limit = NULL),
-                   changed(method = 0, first = 7L), changed(method = 0, first = 0L), changed(method = 0, first = 1))) {
+                   changed(threshold = NULL), changed(neighbours = 7), changed(tol = "a"), changed(tol = c(1, 2)), changed(limit = NULL), changed(method = "a"), changed(method = 2),
+                   changed(method = "fvs", first = 7L), changed(method = "fvs", first = 0L), changed(method = "fvs", first = 1))) {
     refused(run(list(K = K), bad))
   }
   refused(run(list(K = K), rule, 0L))
