@@ -1,7 +1,7 @@
 # Each target installs what it needs (tools/setup); all output goes to out/ and .lib/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check check-nosuggests bench sanitize docs site reproduce spell trust coverage \
+.PHONY: help demo test check check-nosuggests bench sanitize docs site reproduce spell lint trust coverage \
   clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
@@ -47,6 +47,9 @@ site: tarball-quick ## the web site of the package into docs/, offline
 	@tools/setup docs
 	@tools/install
 	@$(RSCRIPT) -e 'options(pkgdown.internet = FALSE); pkgdown::build_site(preview = FALSE, install = FALSE)'
+
+lint: setup-test ## style: clang-format, lintr, lengths of functions, stems of files
+	@tools/lint
 
 spell: setup-test ## spelling of help, vignettes, README and NEWS
 	@$(RSCRIPT) tools/spell.R

@@ -173,9 +173,8 @@ with_new_columns <- function(x, new_data, value, labels) {
   if (length(taken)) {
     abort("columns", "`new_data` has column ", backticked(taken), " already: give another `prefix`.")
   }
-  rest <- if (isTRUE(x$keep_original_cols)) new_data else {
-    new_data[setdiff(names(new_data), x$columns)]
-  }
+  gone <- if (!isTRUE(x$keep_original_cols)) x$columns
+  rest <- new_data[setdiff(names(new_data), gone)]
   rest[labels] <- value
   rest
 }

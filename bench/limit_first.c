@@ -8,16 +8,16 @@
 static double *x, tile[KE_TILE * KE_TILE];
 static int n, d;
 
-static void probe_setup(const char *dir, char **args) {
+static void probe_setup(const char *dir, char **args)
+{
   (void)args;
   x = probe_matrix(dir, "x", &n, &d);
 }
 
-static size_t extent(size_t i) {
-  return (size_t)n - i < KE_TILE ? (size_t)n - i : KE_TILE;
-}
+static size_t extent(size_t i) { return (size_t)n - i < KE_TILE ? (size_t)n - i : KE_TILE; }
 
-static void probe_run(void) {
+static void probe_run(void)
+{
   const size_t rows = (size_t)n;
   for (size_t j = 0; j < rows; j += KE_TILE)
     for (size_t i = j; i < rows; i += KE_TILE) {

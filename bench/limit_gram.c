@@ -13,15 +13,18 @@ static int n, d;
 
 static size_t cells(void) { return (size_t)n * (size_t)n; }
 
-static void probe_setup(const char *dir, char **args) {
+static void probe_setup(const char *dir, char **args)
+{
   (void)args;
   x = probe_matrix(dir, "x", &n, &d);
 }
 
-static void probe_run(void) {
+static void probe_run(void)
+{
   double alpha = -1.0 / d, beta = 0.0;
   K = mmap(NULL, cells() * sizeof *K, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (K == MAP_FAILED) exit(1);
+  if (K == MAP_FAILED)
+    exit(1);
   madvise(K, cells() * sizeof *K, MADV_HUGEPAGE);
   F77_CALL(dsyrk)("L", "N", &n, &d, &alpha, x, &n, &beta, K, &n FCONE FCONE);
   for (size_t j = 0; j < (size_t)n; j++) {
@@ -31,7 +34,8 @@ static void probe_run(void) {
   }
 }
 
-static double probe_value(void) {
+static double probe_value(void)
+{
   munmap(K, cells() * sizeof *K);
   return NAN;
 }

@@ -14,29 +14,35 @@ static double *x, tile[TILE * TILE], *product;
 static size_t n, d;
 static int only_gemm, times = 1;
 
-static void probe_setup(const char *dir, char **args) {
+static void probe_setup(const char *dir, char **args)
+{
   int rows, columns;
   x = probe_matrix(dir, "x", &rows, &columns);
   n = (size_t)rows, d = (size_t)columns;
   product = malloc(TILE * d * sizeof *product);
-  if (args[0]) times = atoi(args[0]);
+  if (args[0])
+    times = atoi(args[0]);
   only_gemm = args[0] && args[1] && !strcmp(args[1], "gemm");
 }
 
 static size_t extent(size_t i) { return n - i < TILE ? n - i : TILE; }
 
-static void gradient(void) {
+static void gradient(void)
+{
   for (size_t i = 0; i < n; i += TILE)
     for (size_t j = 0; j <= i; j += TILE) {
       const size_t m = extent(i), k = extent(j);
       ke_gemm('N', 'T', m, k, d, -1e-3, x + i, n, x + j, n, 0.0, tile, TILE);
-      for (size_t c = 0; c < k && !only_gemm; c++) ke_exp(tile + c * TILE, tile + c * TILE, m);
+      for (size_t c = 0; c < k && !only_gemm; c++)
+        ke_exp(tile + c * TILE, tile + c * TILE, m);
       ke_gemm('N', 'N', m, d, k, 1.0, tile, TILE, x + j, n, 0.0, product, TILE);
     }
 }
 
-static void probe_run(void) {
-  for (int t = 0; t < times; t++) gradient();
+static void probe_run(void)
+{
+  for (int t = 0; t < times; t++)
+    gradient();
 }
 
 static double probe_value(void) { return NAN; }
