@@ -89,19 +89,22 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
                                  method = c("fvs", "cholesky", "kobl", "kgs", "random"),
                                  size = NULL, tol = 0.01, center = c("none", "nearest"),
                                  neighbours = 1, threshold = identity, first = 1000, scale = TRUE,
-                                 ..., K = NULL, na_action = c("fail", "omit"),
+                                 ..., K = NULL, na_action = c("fail", "omit", "exclude"),
                                  threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   control <- basis_control(
     method, size, tol, center, neighbours, threshold, first, threads, verbose
   )
-  if (missing(x)) {
-    if (is.null(K)) abort("argument", "Give `x`, or a Gram matrix as `K`.")
-    return(basis_from_gram(check_gram(K), control))
+  x <- rows_or_gram(x, K)
+  if (is_gram(x)) {
+    if (!missing(kernel)) warn_kernel_unused()
+    data <- gram_data(x, na_action = na_action)
+    basis <- basis_from_gram(data, control)$basis
+  } else {
+    data <- model_data(x, scale = scale, na_action = na_action)
+    basis <- basis_from_data(data, resolve_kernel(kernel, data$x), control)$basis
   }
-  if (!is.null(K)) abort("argument", "Give `x` or `K`, not both.")
-  data <- model_data(x, scale = scale, na_action = na_action)
-  basis_from_data(data, resolve_kernel(kernel, data$x), control)$basis
+  finish_model(basis, data, match.call())
 }
 
 #' @rdname kernel_basis
@@ -208,15 +211,21 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
   list(basis = basis, factor = fit$factor)
 }
 
-basis_from_gram <- function(K, control) {
-  fit <- run_engine(list(K = K), control, nrow(K), keep = FALSE)
-  # labels are no names: columns go by position
-  names <- if (!anyDuplicated(rownames(K))) rownames(K)
-  new_basis(fit, control,
+# The same from a Gram matrix. New data may be given by all rows it had, or by those that were kept.
+basis_from_gram <- function(data, control, keep = FALSE) {
+  K <- data$x
+  fit <- run_engine(list(K = K), control, nrow(K), keep)
+  names <- gram_names(K)
+  basis <- new_basis(fit, control,
     n = nrow(K), row_names = names[fit$index],
     center_names = if (length(fit$center)) names[fit$center]
   )
+  basis$na.action <- data$na.action
+  list(basis = basis, factor = fit$factor)
 }
+
+# Labels that occur twice are no names: columns go by position.
+gram_names <- function(K) if (!anyDuplicated(rownames(K))) rownames(K)
 
 run_engine <- function(source, control, n, keep) {
   rule <- engine_rule(control, n)

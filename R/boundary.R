@@ -74,8 +74,6 @@ boundary_classes <- function(object, data, y, levels) {
   factor(y)
 }
 
-model_input <- function(object) if (is.null(object$input)) object$basis$input else object$input
-
 # The columns of `data` that the model is known to use.
 model_variables <- function(object, data) {
   input <- model_input(object)

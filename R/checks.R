@@ -156,10 +156,11 @@ check_threads <- function(threads) {
 # What was said already in this session.
 session <- new.env(parent = emptyenv())
 
-check_response_length <- function(y, n, arg = "y") {
+check_response_length <- function(y, n, arg = "y", of = "x") {
   rows <- NROW(y)
   if (rows != n) {
-    abort("argument", "`", arg, "` must have one value per row of `x` (", n, "), not ", rows, ".")
+    abort("argument", "`", arg, "` must have one value per row of `", of, "` (", n, "), not ",
+          rows, ".")
   }
 }
 
@@ -201,6 +202,7 @@ plain_factor <- function(y) {
 
 # A square, symmetric, finite matrix: what every `K` must be.
 check_gram <- function(K, arg = "K") {
+  K <- plain_gram(K)
   if (!is.matrix(K) || !is.numeric(K) || is_integer64(K)) must_be(arg, "a numeric matrix", K)
   if (nrow(K) != ncol(K) || nrow(K) == 0L) {
     must_be(arg, "a square Gram matrix with at least one row", K)

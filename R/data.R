@@ -14,41 +14,54 @@
 
 # The common start of every fit: matrix, rows dropped for NA, scaling. Returns the scaled
 # matrix `x`, the response `y` and the case weights `weights` (rows matched, NULL where there are
-# none), the blueprint, the scaling, `n` and the rows `kept` (NULL: all). Where the user has no
-# choice about missing values `na_action` is NULL: they fail.
+# none), the blueprint, the scaling, `n`, the rows `kept` (NULL: all) and those left out as
+# `na.action`, as `lm()` keeps them. Where the user has no choice about missing values `na_action`
+# is NULL: they fail.
 model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", weights = NULL) {
   check_flag(scale, "scale")
-  if (!is.null(na_action)) na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
+  if (!is.null(na_action)) na_action <- check_choice(na_action, "na_action", na_actions)
   design <- design_matrix(x)
   x <- design$x
   if (nrow(x) == 0L) abort("data", "`x` has no rows.")
   if (ncol(x) == 0L) abort("data", "`x` has no columns.")
   check_duplicated_names(colnames(x))
-  check_response(y, nrow(x))
+  check_response(y, nrow(x), "x")
   y <- plain_response(y)
-  weights <- check_case_weights(weights, nrow(x))
+  weights <- check_case_weights(weights, nrow(x), "x")
   kept <- complete_rows(x, y, na_action, design$owner)
+  omitted <- omitted_rows(kept, x, na_action)
   if (!is.null(kept)) {
+    if (design$frame && is.null(rownames(x))) rownames(x) <- seq_len(nrow(x))
     x <- x[kept, , drop = FALSE]
     y <- take_rows(y, kept)
-    weights <- check_case_weights(weights[kept], nrow(x))
+    weights <- check_case_weights(weights[kept], nrow(x), "x")
   }
   check_finite_columns(x)
   check_finite_response(y)
   scaling <- fit_scaling(x, scale, weights)
   list(
     x = apply_scaling(x, scaling), y = y, weights = weights, input = design$input,
-    scaling = scaling, n = nrow(x), kept = kept
+    scaling = scaling, n = nrow(x), kept = kept, na.action = omitted
   )
 }
 
+na_actions <- c("fail", "omit", "exclude")
+
+# The rows that are not kept, by name, as stats::na.omit() and stats::na.exclude() tell of them.
+omitted_rows <- function(kept, x, na_action) {
+  if (is.null(kept)) return(NULL)
+  gone <- seq_len(nrow(x))[-kept]
+  structure(gone, names = if (is.null(rownames(x))) gone else rownames(x)[gone], class = na_action)
+}
+
 # Case weights as plain doubles, or NULL.
-check_case_weights <- function(weights, n) {
+check_case_weights <- function(weights, n, of) {
   if (is.null(weights)) return(NULL)
   if (!is.numeric(weights) || is.object(weights) || !is.null(dim(weights))) {
-    must_be("weights", "NULL or a numeric vector with a case weight per row of `x`", weights)
+    must_be("weights", paste0("NULL or a numeric vector with a case weight per row of `", of, "`"),
+            weights)
   }
-  check_response_length(weights, n, "weights")
+  check_response_length(weights, n, "weights", of)
   bad <- sum(!is.finite(weights))
   if (bad) {
     abort("not_finite", "`weights` must be finite numbers: ", bad,
@@ -67,8 +80,58 @@ take_rows <- function(v, i) {
   if (is.null(i)) v else if (length(dim(v)) == 2L) v[i, , drop = FALSE] else v[i]
 }
 
+# ---- Gram matrices ------------------------------------------------------------------
+
+# What a model is fitted to: rows `x`, or with `x` missing a Gram matrix `K`, which becomes an
+# object that fit_basis() and model_data() know from rows. So does kernlab's class of them.
+rows_or_gram <- function(x, K) {
+  if (missing(x)) {
+    if (is.null(K)) abort("argument", "Give `x`, or a Gram matrix as `K`.")
+    return(given_gram(K, "K"))
+  }
+  if (!is.null(K)) abort("argument", "Give `x` or `K`, not both.")
+  if (is_kernel_matrix(x)) given_gram(x, "x") else x
+}
+
+given_gram <- function(K, arg) {
+  structure(list(K = plain_gram(K), arg = arg), class = "kernelect_gram")
+}
+
+is_gram <- function(x) inherits(x, "kernelect_gram")
+
+# A `kernelMatrix` of kernlab, whose class needs not be loaded.
+is_kernel_matrix <- function(x) inherits(x, "kernelMatrix")
+
+plain_gram <- function(K) {
+  if (is_kernel_matrix(K)) matrix(as.numeric(K), nrow(K), dimnames = dimnames(K)) else K
+}
+
+# As model_data(), for a Gram matrix: rows that go take their columns along.
+gram_data <- function(gram, y = NULL, na_action = "fail", weights = NULL) {
+  na_action <- check_choice(na_action, "na_action", na_actions)
+  K <- check_gram(gram$K, gram$arg)
+  check_response(y, nrow(K), gram$arg)
+  y <- plain_response(y)
+  weights <- check_case_weights(weights, nrow(K), gram$arg)
+  kept <- complete_rows(K, y, na_action)
+  omitted <- omitted_rows(kept, K, na_action)
+  if (!is.null(kept)) {
+    K <- K[kept, kept, drop = FALSE]
+    y <- take_rows(y, kept)
+    weights <- check_case_weights(weights[kept], nrow(K), gram$arg)
+  }
+  check_finite_response(y)
+  list(x = K, y = y, weights = weights, n = nrow(K), kept = kept, na.action = omitted)
+}
+
+# ---- rows -----------------------------------------------------------------------------
+
 # A numeric matrix and its blueprint from a matrix or a data frame.
 design_matrix <- function(x, arg = "x") {
+  if (is_gram(x) || is_kernel_matrix(x)) {
+    abort("argument", "`", if (is_gram(x)) x$arg else arg, "` is a Gram matrix, and the columns ",
+          "of the data are needed here. Give the rows themselves.")
+  }
   if (is.data.frame(x)) {
     return(design_from_frame(x, arg))
   }
@@ -85,7 +148,7 @@ design_matrix <- function(x, arg = "x") {
   }
   if (is.object(x)) x <- unclass(x)
   x <- as_doubles(x)
-  list(x = x, input = list(columns = colnames(x), width = ncol(x)))
+  list(x = x, input = list(columns = colnames(x), width = ncol(x)), frame = FALSE)
 }
 
 # Whole numbers of the bit64 package, stored in the bits of doubles.
@@ -104,7 +167,8 @@ design_from_frame <- function(data, arg) {
     columns = columns, width = ncol(x), variables = names(data), levels = levels,
     matrices = Filter(length, Map(matrix_shape, values, names(data), arg)), times = times
   )
-  list(x = x, input = input, owner = rep(names(data), unlist(Map(variable_width, values, levels))))
+  owner <- rep(names(data), unlist(Map(variable_width, values, levels)))
+  list(x = x, input = input, frame = TRUE, owner = owner)
 }
 
 # ---- variables of a frame ---------------------------------------------------------
@@ -229,7 +293,7 @@ complete_rows <- function(x, y, na_action, owner = NULL) {
   y_missing <- is_missing(y)
   if (is.matrix(y_missing)) y_missing <- rowSums(y_missing) > 0
   if (!any(missing) && !any(y_missing)) return(NULL)
-  if (!identical(na_action, "omit")) {
+  if (!isTRUE(na_action %in% c("omit", "exclude"))) {
     fail_missing(by_owner(missing, owner), y_missing,
                  remedy = if (!is.null(na_action)) ", or use `na_action = \"omit\"`")
   }
@@ -266,13 +330,13 @@ column_labels <- function(x, at) {
 }
 
 # What a response may be: anything with a value per row that NA can be looked for in.
-check_response <- function(y, n) {
+check_response <- function(y, n, of) {
   if (is.null(y)) return(invisible())
   if (is.data.frame(y) || !(is.atomic(y) || is.factor(y)) || length(dim(y)) > 2L) {
-    must_be("y", "a vector, a factor or a matrix with a value per row of `x`", y,
+    must_be("y", paste0("a vector, a factor or a matrix with a value per row of `", of, "`"), y,
             remedy = if (is.data.frame(y)) column_remedy("y"))
   }
-  check_response_length(y, n)
+  check_response_length(y, n, of = of)
 }
 
 # I() in a formula or a data frame is no class of its own, and when a number was taken is of no
@@ -366,6 +430,7 @@ fit_formula <- function(.fit, formula, data, .call, ..., .response = TRUE) {
   } else {
     .fit(parts$x, parts$y, ..., weights = parts$weights)
   }
+  model$call <- portable_call(.call, model)
   with_origin(model, parts$origin)
 }
 
@@ -388,7 +453,7 @@ formula_data <- function(formula, data, response = TRUE, subset = NULL, weights 
   frame <- model_frame(simple_terms(formula, data), data)
   terms <- attr(frame, "terms")
   found <- function(expr, arg) found_in_data(expr, data, environment(formula), arg)
-  weights <- check_case_weights(found(weights, "weights"), nrow(frame))
+  weights <- check_case_weights(found(weights, "weights"), nrow(frame), "data")
   rows <- chosen_rows(found(subset, "subset"), frame)
   origin <- portable_terms(terms, c(names(data), names(frame)), nrow(frame))
   if (!is.null(rows)) frame <- frame[rows, , drop = FALSE]

@@ -70,10 +70,15 @@ complete_part <- function(new) if (all(new$complete)) new$x else new$x[new$compl
 
 # The columns of a cross-Gram matrix that belong to the rows of a basis and those of its centre.
 cross_values <- function(basis, newdata, arg = "newdata") {
-  if (!is.matrix(newdata) || !is.numeric(newdata)) {
+  newdata <- plain_gram(newdata)
+  if (!is.matrix(newdata) || !is.numeric(newdata) || is_integer64(newdata)) {
     must_be(arg, "a cross-Gram matrix, new rows by training rows", newdata)
   }
   storage.mode(newdata) <- "double"
+  omitted <- basis$na.action # all rows may be there, or those that were kept
+  if (length(omitted) && ncol(newdata) == basis$n + length(omitted)) {
+    newdata <- newdata[, -omitted, drop = FALSE]
+  }
   complete <- unname(rowSums(is.na(newdata)) == 0)
   if (any(is.infinite(newdata))) abort("not_finite", "`", arg, "` has infinite values.")
   columns <- function(index, names) cross_columns(newdata, index, names, basis$n, arg)

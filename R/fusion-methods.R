@@ -90,20 +90,13 @@ predict.kernel_fusion <- function(object, newdata,
   }
   threads <- check_threads(threads)
   decision <- if (missing(newdata)) {
-    kept_decisions(object)
+    predicted_rows(object, "fitted.values")
   } else {
     new_decisions(object, newdata, threads)
   }
   if (type == "prob") return(calibrated_probabilities(object$calibration, decision))
   if (type != "class") return(decision)
-  predicted_classes(as.matrix(decision), object$levels, decided_class)
-}
-
-kept_decisions <- function(object) {
-  if (is.null(object$fitted.values)) {
-    abort("argument", "`newdata` is missing, and the model was fitted without `keep`.")
-  }
-  object$fitted.values
+  as_ordered(predicted_classes(as.matrix(decision), object$levels, decided_class), object)
 }
 
 new_decisions <- function(object, newdata, threads) {

@@ -119,7 +119,7 @@ kernel_fusion <- function(x, ...) UseMethod("kernel_fusion")
 kernel_fusion.default <- function(x, y, kernels = NULL, adaptive = TRUE, noise = 0.1, cost = 1,
                                   max_iter = 50, tol = 1e-6, scale = TRUE, ..., rule = NULL,
                                   start = NULL, weights = NULL, folds = 5,
-                                  na_action = c("fail", "omit"), keep = NULL,
+                                  na_action = c("fail", "omit", "exclude"), keep = NULL,
                                   threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   control <- fusion_control(
@@ -141,7 +141,7 @@ kernel_fusion.default <- function(x, y, kernels = NULL, adaptive = TRUE, noise =
   start <- start_weights(start, set)
   fit <- learn_weights(set, start, response, control)
   fit$calibration <- fusion_calibration(set, start, response, control, fit$weights)
-  new_fusion(fit, set, response, control, data)
+  finish_model(new_fusion(fit, set, response, control, data), data, match.call(), y)
 }
 
 #' @rdname kernel_fusion

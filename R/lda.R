@@ -64,10 +64,11 @@ kernel_lda <- function(x, ...) UseMethod("kernel_lda")
 kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = NULL,
                                ridge = "loo", tol = 0.01, center = c("none", "nearest"),
                                neighbours = 1, threshold = identity, first = 1000, scale = TRUE,
-                               prior = NULL, keep = NULL, weights = NULL, ...,
-                               na_action = c("fail", "omit"),
+                               prior = NULL, keep = NULL, weights = NULL, ..., K = NULL,
+                               na_action = c("fail", "omit", "exclude"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
+  x <- rows_or_gram(x, K)
   if (missing(y)) abort("argument", "`y` is missing: give the classes.")
   ridge <- check_ridge(ridge)
   control <- model_control(basis, size, tol,
@@ -78,7 +79,9 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
     respond = function(y) check_classes(y, min_rows = 2L), weights = weights
   )
   scatter <- class_scatter(parts$z, parts$y, parts$weights)
-  new_lda(parts, scatter, ridge, check_prior(prior, scatter), check_keep(keep, nrow(parts$z)))
+  model <- new_lda(parts, scatter, ridge, check_prior(prior, scatter),
+                   check_keep(keep, nrow(parts$z)))
+  finish_model(model, parts, match.call(), y)
 }
 
 #' @rdname kernel_lda
@@ -289,7 +292,12 @@ predict.kernel_lda <- function(object, newdata,
   dual <- dual_of(object$expansion, object$basis, object$scaling)
   what <- expansion(object$basis, dual = dual,
                     offset = -as.vector(object$center %*% object$scaling))
-  scores <- expand_new(object$basis, newdata, what, check_threads(threads))
+  threads <- check_threads(threads)
+  scores <- if (missing(newdata)) {
+    predicted_rows(object, "scores")
+  } else {
+    expand_new(object$basis, newdata, what, threads)
+  }
   if (type == "scores") return(scores)
   complete <- !is.na(scores[, 1L])
   value <- if (type %in% c("prob", "posterior")) {
@@ -298,7 +306,8 @@ predict.kernel_lda <- function(object, newdata,
     lda_decisions(object, scores[complete, , drop = FALSE], object$prior)
   }
   value <- fill_rows(value, complete, rownames(scores))
-  if (type == "class") predicted_classes(value, object$levels) else value
+  if (type != "class") return(value)
+  as_ordered(predicted_classes(value, object$levels), object)
 }
 
 # ---- methods ---------------------------------------------------------------------------------

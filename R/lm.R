@@ -83,9 +83,10 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
                               ridge = "loo",
                               tol = 0.01, center = c("none", "nearest"), neighbours = 1,
                               threshold = identity, first = 1000, scale = TRUE, keep = NULL, ...,
-                              na_action = c("fail", "omit"),
+                              K = NULL, na_action = c("fail", "omit", "exclude"),
                               threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
+  x <- rows_or_gram(x, K)
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
   ridge <- check_ridge(ridge)
   if (is.null(basis) && missing(size)) size <- Inf
@@ -99,7 +100,8 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
     respond = response_matrix
   )
   fit <- fit_by_loo(parts$z, parts$y, loo, ridge)
-  new_lm(fit, parts, check_keep(keep, nrow(parts$z)))
+  model <- new_lm(fit, parts, check_keep(keep, nrow(parts$z)))
+  finish_model(model, parts, match.call(), y)
 }
 
 #' @rdname kernel_lm
@@ -224,10 +226,15 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class", "pr
   check_dots(...)
   validate_lm(object, check_basis = validate_kept)
   type <- lm_type(type, missing(type), object$levels)
-  if (!is.null(size)) object <- nested_lm(object, size)
-  values <- lm_values(object, newdata, check_threads(threads))
+  if (!is.null(size)) object <- nested_lm(object, size, missing(newdata))
+  threads <- check_threads(threads)
+  values <- if (missing(newdata)) {
+    as.matrix(predicted_rows(object, "fitted.values"))
+  } else {
+    lm_values(object, newdata, threads)
+  }
   switch(type,
-    class = predicted_classes(values, object$levels),
+    class = as_ordered(predicted_classes(values, object$levels), object),
     prob = predicted_probabilities(validate_calibration(object$calibration, object$levels), values),
     if (is.matrix(object$coefficients)) values else drop_column(values)
   )
@@ -244,7 +251,10 @@ lm_type <- function(type, missing, levels) {
 }
 
 # The model on the first rows of its basis.
-nested_lm <- function(object, size) {
+nested_lm <- function(object, size, training) {
+  if (training) {
+    abort("argument", "`newdata` is missing: the model holds fitted values of its own size only.")
+  }
   most <- length(object$basis$index)
   size <- check_whole(size, "size", min = 1, max = most)
   coefficients <- as.matrix(object$coefficients)

@@ -13,13 +13,30 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
     return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action, respond,
                        weights))
   }
-  data <- model_data(x, y, scale = scale, na_action = na_action, weights = weights)
+  data <- if (is_gram(x)) {
+    gram_data(x, y, na_action, weights)
+  } else {
+    model_data(x, y, scale = scale, na_action = na_action, weights = weights)
+  }
   data$y <- respond(data$y) # what is wrong with it is told before the work
-  fit <- basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
+  fit <- if (is_gram(x)) {
+    if (!default_kernel) warn_kernel_unused()
+    basis_from_gram(data, control, keep = TRUE)
+  } else {
+    basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
+  }
+  basis_parts(fit$basis, fit$factor, data)
+}
+
+basis_parts <- function(basis, z, data) {
   list(
-    basis = fit$basis, z = fit$factor, x = data$x, y = data$y, weights = data$weights,
-    rows = rownames(data$x)
+    basis = basis, z = z, x = data$x, y = data$y, weights = data$weights, rows = rownames(data$x),
+    na.action = data$na.action
   )
+}
+
+warn_kernel_unused <- function() {
+  warn("kernel", "`kernel` is of no use with a Gram matrix, which has its kernel in it.")
 }
 
 # The arguments of a basis as a model takes them; `basis` NULL means pivoting to the numerical
@@ -40,7 +57,7 @@ model_control <- function(basis, size, tol, ...) {
 
 given_basis <- function(x, y, basis, kernel, control, na_action, respond, weights) {
   validate_basis(basis, "basis")
-  na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
+  na_action <- check_choice(na_action, "na_action", na_actions)
   if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
   if (is.null(basis$kernel)) return(given_gram_basis(x, y, basis, na_action, respond, weights))
   input <- basis$input
@@ -48,24 +65,21 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond, weight
   if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL
   data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action,
                      weights = weights)
-  scaled <- apply_scaling(data$x, basis$scaling)
-  if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, scaled), basis$kernel)) {
+  data$x <- apply_scaling(data$x, basis$scaling)
+  if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, data$x), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ",
          kernel_label(basis$kernel), ".")
   }
-  list(
-    basis = basis, z = basis_coordinates(basis, scaled, control$threads), x = scaled,
-    y = respond(data$y), weights = data$weights, rows = rownames(scaled)
-  )
+  data$y <- respond(data$y)
+  basis_parts(basis, basis_coordinates(basis, data$x, control$threads), data)
 }
 
+# `x` has the rows to fit by the rows that the basis was chosen from.
 given_gram_basis <- function(x, y, basis, na_action, respond, weights) {
+  if (is_gram(x)) x <- x$K
   data <- model_data(x, y, scale = FALSE, na_action = na_action, weights = weights)
-  z <- basis_coordinates(basis, cross_values(basis, data$x, "x")$x, 1L)
-  list(
-    basis = basis, z = z, x = data$x, y = respond(data$y), weights = data$weights,
-    rows = rownames(data$x)
-  )
+  data$y <- respond(data$y)
+  basis_parts(basis, basis_coordinates(basis, cross_values(basis, data$x, "x")$x, 1L), data)
 }
 
 same_kernel <- function(a, b) {
@@ -139,10 +153,11 @@ fail_not_kept <- function(what) {
 # What portable_terms() kept of a formula goes where prediction looks for it: into the blueprint of
 # the model, of its basis, or of the model that was tuned.
 with_origin <- function(model, origin) {
+  model$terms <- origin$terms
   if (!is.null(model$input)) {
     model$input[names(origin)] <- origin
   } else if (inherits(model, "kernel_tune")) {
-    model$model <- with_origin(model$model, origin)
+    if (inherits(model$model, "kernelect_model")) model$model <- with_origin(model$model, origin)
   } else if (!is.null(model$basis$input) && !knows_variables(model$basis$input, origin$terms)) {
     model$basis$input[names(origin)] <- origin
   }
@@ -156,44 +171,4 @@ knows_variables <- function(input, terms) {
   !is.null(input$terms) ||
     (length(variables) < length(attr(terms, "term.labels")) &&
       all(variables %in% all.vars(terms)))
-}
-
-# ---- what every model answers ---------------------------------------------------------------
-
-# The number of training rows; a ranking has another `n`. stats passes `use.fallback`.
-#' @importFrom stats nobs
-#' @export
-nobs.kernelect_model <- function(object, use.fallback = FALSE, ...) { # nolint: object_name_linter.
-  check_dots(...)
-  field <- if (inherits(object, "kernel_rank")) "nobs" else "n"
-  must_hold("object", n = is_number(object[[field]]))
-  object[[field]]
-}
-
-#' @importFrom stats fitted
-#' @export
-fitted.kernelect_model <- function(object, ...) {
-  check_dots(...)
-  training_values(object, "fitted.values", "fitted values",
-                  c("kernel_lm", "kernel_lda", "kernel_fusion"))
-}
-
-#' @importFrom stats residuals
-#' @export
-residuals.kernelect_model <- function(object, ...) {
-  check_dots(...)
-  if (inherits(object, "kernel_fusion") && !is.null(object$levels)) {
-    abort("argument", "Only a regression has residuals; this is a model of classes.")
-  }
-  training_values(object, "residuals", "residuals", c("kernel_lm", "kernel_fusion"))
-}
-
-# Values of the training rows that models of `classes` keep.
-training_values <- function(object, field, what, classes) {
-  if (inherits(object, "kernel_tune")) object <- object$model
-  if (!inherits(object, classes)) {
-    abort("argument", "An object of class \"", class(object)[1L], "\" has no ", what, ".")
-  }
-  if (is.null(object[[field]])) fail_not_kept(what)
-  object[[field]]
 }

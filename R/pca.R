@@ -57,34 +57,45 @@ kernel_pca <- function(x, ...) UseMethod("kernel_pca")
 #' @export
 kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "cholesky",
                                center = TRUE, size = NULL, tol = 0.01, threshold = identity,
-                               first = 1000, scale = TRUE, keep = NULL, ...,
-                               na_action = c("fail", "omit"),
+                               first = 1000, scale = TRUE, keep = NULL, ..., K = NULL,
+                               na_action = c("fail", "omit", "exclude"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
-  check_given("x")
+  x <- rows_or_gram(x, K)
   center <- check_flag(center, "center")
   if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
   control <- model_control(basis, size, tol,
     threshold = threshold, first = first, threads = threads, verbose = verbose
   )
-  if (is.null(basis) && is.null(size)) {
-    data <- model_data(x, scale = scale, na_action = na_action)
-    kernel <- resolve_kernel(kernel, data$x)
-    if (kernel$type != "linear" || ncol(data$x) >= nrow(data$x)) {
-      return(full_pca(data, kernel, ncomp, center, check_keep(keep, data$n), control$threads))
-    }
-    fit <- basis_from_data(data, kernel, control, keep = TRUE) # rank at most the number of columns
-    parts <- list(basis = fit$basis, z = fit$factor, rows = rownames(data$x))
+  whole <- is.null(basis) && is.null(size)
+  parts <- if (whole && is_gram(x)) {
+    gram_data(x, na_action = na_action)
+  } else if (whole) {
+    all_rows(model_data(x, scale = scale, na_action = na_action), kernel, control)
   } else {
-    parts <- fit_basis(x, NULL, basis, kernel, control, scale, na_action, missing(kernel))
+    fit_basis(x, NULL, basis, kernel, control, scale, na_action, missing(kernel))
   }
-  greedy_pca(parts, ncomp, center, check_keep(keep, nrow(parts$z)))
+  keep <- check_keep(keep, nrow(parts$x))
+  model <- if (is.null(parts$z)) {
+    full_pca(parts, ncomp, center, keep, control$threads)
+  } else {
+    greedy_pca(parts, ncomp, center, keep)
+  }
+  finish_model(model, parts, match.call())
 }
 
 #' @rdname kernel_pca
 #' @export
 kernel_pca.formula <- function(formula, data, ..., subset) {
   fit_formula(kernel_pca.default, formula, data, match.call(), ..., .response = FALSE)
+}
+
+# Data and kernel; a linear kernel of few columns has a basis that is no approximation.
+all_rows <- function(data, kernel, control) {
+  data$kernel <- resolve_kernel(kernel, data$x)
+  if (data$kernel$type != "linear" || ncol(data$x) >= nrow(data$x)) return(data)
+  fit <- basis_from_data(data, data$kernel, control, keep = TRUE)
+  basis_parts(fit$basis, fit$factor, data)
 }
 
 # ---- on a basis ---------------------------------------------------------------------------
@@ -135,8 +146,9 @@ new_pca <- function(values, total, loadings, offset, scores, basis, rows, center
 
 # ---- on all rows --------------------------------------------------------------------------
 
-full_pca <- function(data, kernel, ncomp, center, keep, threads) {
-  K <- gram_matrix(data$x, kernel, NULL, threads)
+# `data` has rows and a kernel, or a Gram matrix in place of the rows.
+full_pca <- function(data, ncomp, center, keep, threads) {
+  K <- if (is.null(data$kernel)) data$x else gram_matrix(data$x, data$kernel, NULL, threads)
   means <- if (center) {
     drop(.Call(ffi_gram_product, K, matrix(1 / data$n, data$n), FALSE))
   } else {
@@ -159,10 +171,11 @@ full_pca <- function(data, kernel, ncomp, center, keep, threads) {
   u <- u * rep(apply(u, 2L, function(s) if (max(s) >= -min(s)) 1 else -1), each = nrow(u))
   if (center) u <- u - rep(colMeans(u), each = nrow(u))
   loadings <- u / rep(sqrt(values), each = nrow(u))
-  basis <- list(
-    index = seq_len(data$n), vectors = data$x, kernel = kernel, scaling = data$scaling,
-    input = data$input, n = data$n
-  )
+  basis <- c(list(index = seq_len(data$n), n = data$n), if (is.null(data$kernel)) {
+    list(row_names = gram_names(K), na.action = data$na.action)
+  } else {
+    list(vectors = data$x, kernel = data$kernel, scaling = data$scaling, input = data$input)
+  })
   new_pca(
     values = values, total = total, loadings = loadings, offset = drop(means %*% loadings),
     scores = if (keep) u * rep(sqrt(values), each = nrow(u)), basis = basis,
@@ -268,6 +281,14 @@ validate_pca <- function(object, arg = "object", check_basis = validate_basis) {
 
 # All rows in place of a basis, as full kernel PCA keeps them.
 validate_rows <- function(rows, arg) {
+  if (is.null(rows$kernel)) {
+    must_hold(arg,
+      n = is_number(rows$n),
+      index = is_index(rows$index, rows$n),
+      row_names = valid_names(rows$row_names, length(rows$index))
+    )
+    return(rows)
+  }
   must_hold(arg,
     vectors = valid_rows(rows, length(rows$index)),
     kernel = valid_width(rows$kernel, rows$input$width)
@@ -295,10 +316,7 @@ validate_rows <- function(rows, arg) {
 predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   validate_pca(object, check_basis = validate_kept)
-  if (missing(newdata)) {
-    if (is.null(object$scores)) fail_not_kept("scores")
-    return(object$scores)
-  }
+  if (missing(newdata)) return(kept_rows(object, "scores"))
   what <- expansion(object$basis, dual = object$loadings, offset = -unname(object$offset))
   expand_new(object$basis, newdata, what, check_threads(threads))
 }

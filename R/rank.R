@@ -131,7 +131,7 @@ kernel_rank.default <- function(
              "fusion"),
   optimizer = c("lbfgs", "ascent"), max_iter = 200, tol = 1e-6, restarts = 0, ridge = NULL,
   update = c("corrected", "printed"), cost = NULL, target = "balanced", block = NULL,
-  resample = 0, n = 10, scale = TRUE, na_action = c("fail", "omit"),
+  resample = 0, n = 10, scale = TRUE, na_action = c("fail", "omit", "exclude"),
   threads = getOption("kernelect.threads", 1L), verbose = FALSE, ...
 ) {
   check_dots(...)
@@ -155,7 +155,7 @@ kernel_rank.default <- function(
   control$kernel <- rank_kernel(kernel, control$method)
   data <- model_data(x, y, scale, na_action)
   data$y <- check_classes(data$y, min_rows = 2L)
-  rank_columns(data, control, resample, n)
+  finish_model(rank_columns(data, control, resample, n), data, match.call(), y)
 }
 
 #' @rdname kernel_rank

@@ -92,9 +92,11 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
                                  select = c("kffs", "relief"), threshold = identity, size = NULL,
                                  variant = c("corrected", "printed"), scale = TRUE, ...,
                                  basis_size = NULL, tol = NULL, center = c("none", "nearest"),
-                                 neighbours = 1, first = 1000, na_action = c("fail", "omit"),
+                                 neighbours = 1, first = 1000, K = NULL,
+                                 na_action = c("fail", "omit", "exclude"),
                                  threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
+  x <- rows_or_gram(x, K)
   if (missing(y)) abort("argument", "`y` is missing: give the class labels of the rows of `x`.")
   method <- takes_method(basis)
   select <- check_choice(select, "select", c("kffs", "relief"))
@@ -114,7 +116,7 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
   chosen <- weigh_directions(stage$z, stage$y, select, variant, stage$rounding, control)
   fit <- new_takes(stage, chosen, method, select, variant)
-  settle_size(fit, size, control)
+  finish_model(settle_size(fit, size, control), parts, match.call(), y)
 }
 
 #' @rdname kernel_takes
@@ -416,15 +418,19 @@ predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
                                  threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   type <- check_choice(type, "type", c("class", "scores"))
-  if (missing(newdata)) {
-    abort("argument", "`newdata` is missing: ",
-          "a training row would be its own nearest neighbour.")
-  }
   threads <- check_threads(threads)
   validate_takes(object)
+  if (missing(newdata)) return(takes_training(object, type, threads))
   new <- takes_scores(object, newdata, threads)
   if (type == "scores") return(fill_rows(new$scores, new$complete, new$rows))
-  fill_rows(nearest_class(object, new$scores, threads), new$complete)
+  as_ordered(fill_rows(nearest_class(object, new$scores, threads), new$complete), object)
+}
+
+# Each training row is its own nearest neighbour, or one just like it.
+takes_training <- function(object, type, threads) {
+  if (type == "scores") return(predicted_rows(object, "scores"))
+  classes <- nearest_class(object, object$scores, threads)
+  as_ordered(stats::napredict(object$na.action, classes), object)
 }
 
 # Weighted scores of the complete new rows; only basis rows that matter are evaluated.

@@ -50,12 +50,12 @@ kernel_tune <- function(x, ...) UseMethod("kernel_tune")
 #' @rdname kernel_tune
 #' @export
 kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, seed = 1, ...,
-                                na_action = c("fail", "omit"), verbose = FALSE) {
+                                na_action = c("fail", "omit", "exclude"), verbose = FALSE) {
   check_function(fit, "fit")
   check_tune_dots(...)
   verbose <- check_flag(verbose, "verbose")
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
-  na_action <- check_choice(na_action, "na_action", c("fail", "omit"))
+  na_action <- check_choice(na_action, "na_action", na_actions)
   data <- model_data(x, y, scale = FALSE, na_action = na_action)
   if (identical(fit, kernel_lda)) data$y <- check_classes(data$y, min_rows = 2L)
   response <- response_matrix(data$y)
@@ -79,11 +79,13 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, folds = 10, 
     }
     if (fit$own) refit(x, y, ..., na_action = na_action) else refit(rows, data$y, ...)
   })
-  new_model("kernel_tune", list(
+  if (inherits(model, "kernelect_model")) model$call <- NULL # it is this call that can be repeated
+  tuned <- new_model("kernel_tune", list(
     results = results, best = best, model = model, kernels = grid$kernel, folds = folds,
     seed = seed,
     measure = if (is.null(response$classes)) "mean squared error" else "error rate", n = data$n
   ))
+  finish_model(tuned, data, match.call(), y)
 }
 
 #' @rdname kernel_tune

@@ -16,6 +16,12 @@ with_seed <- function(seed, code) {
 
 random_matrix <- function(n, d, seed = 1) with_seed(seed, matrix(stats::rnorm(n * d), n, d))
 
+# A model apart from the words that it was asked for by.
+without_call <- function(model) {
+  model$call <- NULL
+  model
+}
+
 iris_matrix <- function(rows = 1:150) as.matrix(iris[1:4])[rows, , drop = FALSE]
 
 # A data set of a suggested package.

@@ -490,7 +490,8 @@ test_that("head() gives the basis that a smaller size gives", {
     long <- kernel_basis(x, size = 20, tol = 0, center = center)
     short <- kernel_basis(x, size = 6, tol = 0, center = center)
     cut <- head(long, 6)
-    expect_equal(cut[names(cut) != "updates"], short[names(short) != "updates"], tolerance = 1e-12)
+    same <- setdiff(names(cut), c("updates", "call"))
+    expect_equal(cut[same], short[same], tolerance = 1e-12)
     expect_equal(predict(cut, x[1:5, ]), predict(long, x[1:5, ])[, 1:6])
     expect_identical(head(long, 100), long)
   }

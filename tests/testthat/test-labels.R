@@ -9,18 +9,21 @@ models_of <- function(y, x = iris[, 1:4]) {
   )
 }
 
-test_that("the order of a factor and a level NA are no part of the classes", {
+test_that("the order of a factor comes back and changes nothing else, a level NA is no class", {
   ordered <- factor(iris$Species, ordered = TRUE)
   plain <- models_of(iris$Species)
   other <- models_of(ordered)
   for (name in names(plain)) {
-    expect_identical(predict(other[[name]], iris), predict(plain[[name]], iris), info = name)
+    expect_identical(predict(other[[name]], iris), factor(predict(plain[[name]], iris), ordered = TRUE), info = name)
+    expect_identical(fitted(other[[name]]), factor(fitted(plain[[name]]), ordered = TRUE), info = name)
   }
   for (method in c("sas", "fusion", "fisher")) {
     expect_identical(kernel_rank(iris[1:4], ordered, method = method)$score,
                      kernel_rank(iris[1:4], iris$Species, method = method)$score)
   }
-  expect_identical(kernel_tune(iris[1:4], ordered)$results, kernel_tune(iris[1:4], iris$Species)$results)
+  tuned <- kernel_tune(iris[1:4], ordered)
+  expect_identical(tuned$results, kernel_tune(iris[1:4], iris$Species)$results)
+  expect_s3_class(predict(tuned, iris), "ordered")
 
   some <- iris$Species
   some[c(3, 70)] <- NA
@@ -53,7 +56,7 @@ test_that("fitted values, residuals and predictions have the rows' names", {
   expect_null(names(fitted(fit)))
 
   by_class <- kernel_lm(two_species[1:4], two_species$Species)
-  expect_identical(dimnames(residuals(by_class)), dimnames(fitted(by_class)))
+  expect_identical(dimnames(residuals(by_class)), dimnames(by_class$fitted.values))
   fused <- kernel_fusion(mpg ~ ., mtcars)
   expect_identical(names(residuals(fused)), rownames(mtcars))
   expect_identical(names(fitted(fused)), rownames(mtcars))

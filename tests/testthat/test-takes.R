@@ -262,7 +262,7 @@ test_that("threads do not change the result", {
   set <- takes_sets()$circles
   for (select in c("kffs", "relief")) {
     one <- kernel_takes(set$x, set$y, select = select, size = "loo")
-    expect_identical(kernel_takes(set$x, set$y, select = select, size = "loo", threads = 2), one)
+    expect_identical(without_call(kernel_takes(set$x, set$y, select = select, size = "loo", threads = 2)), without_call(one))
     expect_identical(predict(one, set$x, threads = 2), predict(one, set$x))
   }
 })
@@ -273,13 +273,13 @@ test_that("size keeps the best directions, as head() does", {
   fit <- kernel_takes(iris_matrix(), iris$Species)
   for (k in c(1, 4, fit$size)) {
     small <- kernel_takes(iris_matrix(), iris$Species, size = k)
-    expect_identical(small, head(fit, k))
+    expect_identical(without_call(small), without_call(head(fit, k)))
     expect_identical(sum(small$weights > 0), as.integer(k))
     expect_identical(small$directions, fit$directions[1:k])
   }
   expect_message(large <- kernel_takes(iris_matrix(), iris$Species, size = 1000), "more than the")
-  expect_identical(large, fit)
-  expect_identical(kernel_takes(iris_matrix(), iris$Species, size = Inf), fit)
+  expect_identical(without_call(large), without_call(fit))
+  expect_identical(without_call(kernel_takes(iris_matrix(), iris$Species, size = Inf)), without_call(fit))
   expect_identical(head(fit, 1000), fit)
 })
 
@@ -287,7 +287,7 @@ test_that("all routes give the same model", {
   fit <- kernel_takes(iris_matrix(), iris$Species)
   frame <- kernel_takes(iris[1:4], iris$Species)
   formula <- kernel_takes(Species ~ ., iris)
-  same <- setdiff(names(fit), "basis")
+  same <- setdiff(names(fit), c("basis", "call"))
   expect_identical(frame[same], fit[same])
   expect_identical(formula[same], fit[same])
   expect_identical(predict(formula, iris), predict(fit, iris_matrix()))
@@ -399,7 +399,6 @@ test_that("bad input fails with its class", {
   bad(x[0, ], y[0], kind = "data")
   bad(~., iris, kind = "formula")
   fit <- kernel_takes(x, y)
-  expect_error(predict(fit), class = "kernelect_error_argument")
   expect_error(predict(fit, x, type = "posterior"), class = "kernelect_error_argument")
   expect_error(predict(fit, x, Type = "class"), class = "kernelect_error_dots")
   expect_error(head(fit, 0), class = "kernelect_error_argument")
@@ -591,7 +590,7 @@ test_that("a size is spoken of only where it is too large, in the right number",
   fit <- kernel_takes(iris_matrix(), iris$Species)
   for (size in list(fit$size, Inf)) {
     expect_identical(capture.output(type = "message", same <- kernel_takes(iris_matrix(), iris$Species, size = size)), character())
-    expect_identical(same, fit)
+    expect_identical(without_call(same), without_call(fit))
   }
   expect_message(kernel_takes(iris_matrix(), iris$Species, size = fit$size + 1),
                  paste0("`size` = ", fit$size + 1, " is more than the ", fit$size, " directions of positive weight: ", fit$size, " are used."),

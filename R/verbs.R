@@ -1,0 +1,241 @@
+# R's own verbs on fitted models: what a model was fitted with and to. Each is right, or an error
+# that says why not; none is a silent NULL.
+
+# ---- what a fit leaves for them -------------------------------------------------------------
+
+# The end of every default method: the user's call, the rows that went for missing values, and
+# whether the classes had an order. `data` is what model_data() or fit_basis() gave.
+finish_model <- function(model, data, call, y = NULL) {
+  model$call <- portable_call(call, model)
+  model$na.action <- data$na.action
+  if (is.ordered(y)) model$ordered <- TRUE
+  model
+}
+
+# The call of the generic, which has the name of the class, without the data: do.call() writes them
+# into it, and a model would carry them along. What stands for them is no name that R can find, and
+# update() looks for it.
+portable_call <- function(call, model) {
+  call[[1L]] <- as.name(class(model)[1L])
+  for (i in which(vapply(as.list(call)[-1L], is_large, NA))) {
+    call[[i + 1L]] <- as.name(paste0("<", sub("^an? ", "", describe(call[[i + 1L]])), ">"))
+  }
+  call
+}
+
+is_large <- function(value) !is.language(value) && as.numeric(utils::object.size(value)) > 5000
+
+is_placeholder <- function(value) is.name(value) && grepl("^<.*>$", as.character(value))
+
+# The order of the classes, where the response had one.
+as_ordered <- function(classes, object) {
+  if (isTRUE(object$ordered)) factor(classes, levels(classes), ordered = TRUE) else classes
+}
+
+# ---- the training rows ----------------------------------------------------------------------
+
+# The number of training rows; a ranking has another `n`. stats passes `use.fallback`.
+#' @importFrom stats nobs
+#' @export
+nobs.kernelect_model <- function(object, use.fallback = FALSE, ...) { # nolint: object_name_linter.
+  check_dots(...)
+  field <- if (inherits(object, "kernel_rank")) "nobs" else "n"
+  must_hold("object", n = is_number(object[[field]]))
+  object[[field]]
+}
+
+# Numbers of a regression, classes of a classifier.
+#' @importFrom stats fitted
+#' @export
+fitted.kernelect_model <- function(object, ...) {
+  check_dots(...)
+  if (inherits(object, "kernel_tune")) return(stats::fitted(validate_tune(object)$model))
+  if (inherits(object, "kernel_takes")) return(stats::predict(object))
+  check_has(object, "fitted values", c("kernel_lm", "kernel_lda", "kernel_fusion"))
+  value <- kept_rows(object, "fitted.values")
+  if (is.factor(value)) return(as_ordered(value, object))
+  if (is.null(object$levels)) return(value)
+  must_hold("object", levels = is_levels(object$levels))
+  decide <- if (inherits(object, "kernel_fusion")) decided_class else classes_of
+  as_ordered(predicted_classes(as.matrix(value), object$levels, decide), object)
+}
+
+#' @importFrom stats residuals
+#' @export
+residuals.kernelect_model <- function(object, ...) {
+  check_dots(...)
+  if (inherits(object, "kernel_tune")) return(stats::residuals(validate_tune(object)$model))
+  if (!inherits(object, "kernel_lm") && is_classifier(object)) {
+    abort("argument", "Only a regression has residuals; this is a model of classes.")
+  }
+  check_has(object, "residuals", c("kernel_lm", "kernel_fusion"))
+  kept_rows(object, "residuals")
+}
+
+# A field of the training rows, NA where `na_action = "exclude"` left them out.
+kept_rows <- function(object, field) {
+  value <- object[[field]]
+  if (is.null(value)) fail_not_kept(sub(".", " ", field, fixed = TRUE))
+  omitted <- object$na.action
+  must_hold("object", na.action = is.null(omitted) ||
+    (inherits(omitted, c("omit", "exclude")) && is_index(omitted, NROW(value) + length(omitted))))
+  stats::naresid(omitted, value)
+}
+
+# The same where predict() got no new rows.
+predicted_rows <- function(object, field) {
+  if (is.null(object[[field]])) {
+    abort("argument", "`newdata` is missing, and the model holds no training rows: it was fitted ",
+          "without `keep` (FALSE by default above 10,000 rows). Give the rows to predict.")
+  }
+  kept_rows(object, field)
+}
+
+is_classifier <- function(object) {
+  inherits(object, c("kernel_lda", "kernel_takes")) || !is.null(object$levels)
+}
+
+check_has <- function(object, what, classes) {
+  if (inherits(object, classes)) return(invisible())
+  abort("argument", "An object of class \"", class(object)[1L], "\" has no ", what, ".")
+}
+
+#' @importFrom stats coef
+#' @export
+coef.kernelect_model <- function(object, ...) {
+  if (inherits(object, "kernel_tune")) return(stats::coef(validate_tune(object)$model, ...))
+  abort("argument", "An object of class \"", class(object)[1L], "\" has no coefficients.")
+}
+
+# ---- the fit as a call ----------------------------------------------------------------------
+
+#' Ask a fitted model what it was fitted with
+#'
+#' R's own verbs work on every model of this package: `update()` fits it again with other
+#' arguments, `formula()`, `terms()` and `model.frame()` give back what a formula was made of, and
+#' `nobs()`, `fitted()`, `residuals()`, `deviance()`, `df.residual()`, `sigma()`, `hatvalues()` and
+#' `simulate()` answer where that means something. Where it does not, the error says why.
+#'
+#' @details
+#' A model keeps its call, but neither data nor environments: `update()` and `model.frame()` look
+#' for the data where they are called. Functions and values that the formula used are kept.
+#'
+#' With `na_action = "exclude"` the values of rows that were left out are NA in `fitted()`,
+#' `residuals()` and `predict()` without new data; with `"omit"` they are absent. `na.action` in the
+#' model lists them.
+#'
+#' Regressions by [kernel_lm()] have `deviance()`, the weighted sum of squared residuals,
+#' `hatvalues()`, the leverages of the training rows, `df.residual()`, the number of rows less the
+#' sum of the leverages and less one for the intercept's own, and `sigma()`, the square root of
+#' their quotient.
+#'
+#' @param object,x,formula a fitted model; in `model.frame()` it is called `formula`.
+#' @param formula. changes to the formula, as in [update.formula()].
+#' @param evaluate FALSE: give the call instead of the new model.
+#' @param ... for `update()` arguments to change, for `model.frame()` `data`, `subset` or
+#'   `weights` instead of those of the call.
+#' @returns `update()`: a model of the same class; `formula()`, `terms()` and `model.frame()` what
+#'   they give for [lm()].
+#' @examples
+#' fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = 5)
+#' formula(fit)
+#' update(fit, . ~ . - hp, size = 4)
+#' head(model.frame(fit))
+#' @name verbs
+#' @family models
+NULL
+
+#' @rdname verbs
+#' @importFrom stats update
+#' @export
+update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
+  call <- fitting_call(object)
+  here <- parent.frame()
+  if (!missing(formula.)) {
+    new <- stats::update.formula(stats::formula(object), formula.)
+    environment(new) <- unpacked_scope(model_input(object)$scope, here)
+    call$formula <- new
+  }
+  changes <- match.call(expand.dots = FALSE)$...
+  if (length(changes) && (is.null(names(changes)) || any(names(changes) == ""))) {
+    abort("argument", "Arguments to change must have names, such as `size = 5`.")
+  }
+  for (name in names(changes)) call[[name]] <- changes[[name]]
+  lost <- Filter(is_placeholder, as.list(call))
+  if (length(lost)) {
+    abort("model", "The call of the model does not say where its ", backticked(names(lost)),
+          " came from: give it again, as in `update(fit, ", names(lost)[1L], " = ...)`.")
+  }
+  if (!check_flag(evaluate, "evaluate")) return(call)
+  call[[1L]] <- get(as.character(call[[1L]]), topenv()) # the package need not be attached
+  eval(call, here)
+}
+
+fitting_call <- function(object) {
+  if (is.call(object$call) && identical(object$call[[1L]], as.name(own_class(object)))) {
+    return(object$call)
+  }
+  abort("model", "The model does not know the call it was fitted by, as models inside others do ",
+        "not: fit it by a call of your own.")
+}
+
+# The class that the package gave, behind those that others may have put before it.
+own_class <- function(object) class(object)[match("kernelect_model", class(object)) - 1L]
+
+#' @rdname verbs
+#' @importFrom stats formula
+#' @export
+formula.kernelect_model <- function(x, ...) {
+  terms <- fitted_terms(x)
+  attributes(terms) <- NULL
+  structure(terms, class = "formula", .Environment = unpacked_scope(model_input(x)$scope))
+}
+
+#' @rdname verbs
+#' @importFrom stats terms
+#' @export
+terms.kernelect_model <- function(x, ...) {
+  terms <- fitted_terms(x)
+  variables <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "", backtick = TRUE)
+  labels <- attr(terms, "term.labels")
+  # each term is one variable, in the same order
+  factors <- matrix(0L, length(variables), length(labels), dimnames = list(variables, labels))
+  factors[cbind(setdiff(seq_along(variables), attr(terms, "response")), seq_along(labels))] <- 1L
+  attr(terms, "factors") <- factors
+  attr(terms, ".Environment") <- unpacked_scope(model_input(x)$scope)
+  terms
+}
+
+fitted_terms <- function(object) {
+  if (inherits(object$terms, "terms") && is.call(object$terms)) return(object$terms)
+  abort("model", "The model was not fitted by a formula: it has no formula, terms or model frame.")
+}
+
+#' @rdname verbs
+#' @importFrom stats model.frame
+#' @export
+model.frame.kernelect_model <- function(formula, ...) {
+  terms <- stats::terms(formula)
+  call <- fitting_call(formula)
+  here <- parent.frame()
+  given <- list(...)
+  unknown <- setdiff(names(given), c("data", "subset", "weights"))
+  if (length(unknown)) refuse_dots(unknown, length(unknown), function(data, subset, weights) NULL)
+  attr(terms, ".Environment") <- unpacked_scope(model_input(formula)$scope, here)
+  parts <- as.list(call)[c("data", "subset", "weights")]
+  parts[names(given)] <- given
+  action <- switch(class(formula$na.action)[1L], omit = stats::na.omit, exclude = stats::na.exclude,
+                   stats::na.pass)
+  wanted <- c(list(quote(stats::model.frame), terms, na.action = action),
+              Filter(Negate(is.null), stats::setNames(parts, c("data", "subset", "weights"))))
+  tryCatch(eval(as.call(wanted), here), error = function(e) {
+    abort("model", "The model frame cannot be made again: ", conditionMessage(e),
+          ". A model keeps no data; give them as `data`.")
+  })
+}
+
+# The blueprint of the columns, wherever a model has it.
+model_input <- function(object) {
+  if (inherits(object, "kernel_tune")) object <- object$model
+  if (is.null(object$input)) object$basis$input else object$input
+}
