@@ -245,9 +245,12 @@ match_weights <- function(weights, x) {
   weights
 }
 
+column_variance <- function(x) {
+  .Call(ffi_column_sd, x, colMeans(x))^2 * (max(nrow(x) - 1, 0) / nrow(x))
+}
+
 mean_spread <- function(x, weights) {
-  variance <- .Call(ffi_column_sd, x, colMeans(x))^2 * (max(nrow(x) - 1, 0) / nrow(x))
-  sqrt(sum(variance * (if (is.null(weights)) 1 else weights^2)))
+  sqrt(sum(column_variance(x) * (if (is.null(weights)) 1 else weights^2)))
 }
 
 median_distance <- function(x, weights) {

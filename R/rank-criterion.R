@@ -3,7 +3,7 @@
 rank_by_criterion <- function(x, y, control) {
   kernel <- control$kernel
   start <- rank_start(x, control)
-  criterion <- switch(control$method, sas = "alignment", scss = "separability", sfs = "product")
+  criterion <- rank_methods[[control$method]]$criterion
   problem <- criterion_problem(x, y, kernel, criterion, control$target, control$block)
   if (criterion == "separability") {
     problem$spec$constant <- 0.1 * within_scatter(problem, kernel, start, control$threads)

@@ -40,7 +40,7 @@ multiply_weights <- function(x, start, normal, control) {
 
 fail_normal <- function(method) {
   abort("data", "Method \"", method, "\" met a normal vector that is zero or not finite",
-        if (method == "kfds") ": give a larger `ridge`." else ": give another `cost`.")
+        ": give ", rank_methods[[method]]$remedy, ".")
 }
 
 rank_start <- function(x, control) {
@@ -130,27 +130,20 @@ svm_duals <- function(K, sides, cost, start = NULL, tol = 1e-6) {
 
 linear_gram <- function(x, threads) gram_matrix(x, linear_kernel(), threads = threads)
 
-# Again and again the column with the smallest squared weight goes; of equals the last.
+# Again and again the column with the smallest squared weight goes.
 rank_rfe <- function(x, y, control) {
   x <- x * rep(rank_start(x, control), each = nrow(x))
   sides <- rank_sides(y)
   K <- linear_gram(x, control$threads)
-  left <- seq_len(ncol(x))
-  removed <- sizes <- duals <- NULL
-  tick <- progress(control$verbose, ncol(x) - 1L)
-  while (length(left) > 1L) {
-    tick()
-    duals <- svm_duals(K, sides, control$cost, duals)
+  there <- seq_len(ncol(x))
+  duals <- NULL
+  fit <- eliminate(ncol(x), control, function(left) {
+    K <<- K - tcrossprod(x[, setdiff(there, left), drop = FALSE])
+    there <<- left
+    duals <<- svm_duals(K, sides, control$cost, duals)
     squared <- rowSums(crossprod(x[, left, drop = FALSE], duals)^2)
-    worst <- length(left) + 1L - which.min(rev(squared))
-    removed <- c(removed, left[worst])
-    sizes <- c(sizes, sum(squared))
-    K <- K - tcrossprod(x[, left[worst]])
-    left <- left[-worst]
-  }
-  tick(close = TRUE)
-  if (is.null(removed)) return(method_result(1, ordinal = TRUE))
-  fit <- ordinal_result(c(left, rev(removed)), sizes, removed)
+    list(loss = squared, value = sum(squared))
+  })
   replace(fit, "value", NA_real_)
 }
 
@@ -235,6 +228,44 @@ kernel_slope <- function(K, x, kernel) {
       kernel$degree * kernel$scale * (kernel$scale * inner + kernel$offset)^(kernel$degree - 1)
     }
   )
+}
+
+# ---- generalised multiple kernel learning -----------------------------------------------------
+
+# Varma and Babu (2009): scale factors that minimise the value of the support vector machine, its
+# dual, plus an L1 penalty on their squares. The penalty at the start is `ridge` times the dual.
+#   d dual / dv = -1/2 sum_c b_c' dK b_c,   b the signed duals:
+# the gradient of <K, BB'>, a target of low rank, on the rows that support.
+rank_gmkl <- function(x, y, control) {
+  start <- rank_start(x, control)
+  x <- centre_for(x, control$kernel, "bound")
+  cost <- control$cost
+  if (is.null(cost)) cost <- 1 / mean_length(x, control$kernel, control$threads)^2
+  dual <- regularised_dual(x, control$kernel, rank_sides(y), cost, control$threads)
+  penalty <- control$ridge * dual(start, 0)[1L] / sum(start^2)
+  run <- .Call(ffi_maximise_function, function(w) -dual(w, penalty), environment(), start,
+               search_control(control))
+  w <- share_duplicates(run$weights, x)
+  method_result(
+    w, tie = run$gradient, weights = w, value = -run$value,
+    path = search_path(-run$values, run$steps), converged = run$status == 0L
+  )
+}
+
+# A function of scale factors and a penalty that gives the value and its gradient by their squares.
+regularised_dual <- function(x, kernel, sides, cost, threads, tol = 1e-10) {
+  duals <- NULL
+  problem <- list(spec = c(0, 0, 240), kernel = core_kernel(kernel))
+  function(w, penalty) {
+    kernel$weights <- w
+    K <- gram_matrix(x, kernel, threads = threads)
+    duals <<- svm_duals(K, sides, cost, duals, tol)
+    support <- rowSums(duals != 0) > 0
+    problem$x <- x[support, , drop = FALSE]
+    problem$u <- duals[support, , drop = FALSE]
+    forms <- evaluate_criterion(problem, w, threads)
+    c(sum(abs(duals)) - forms$value / 2 + penalty * sum(w^2), penalty - forms$gradient / 2)
+  }
 }
 
 # ---- kernel fusion ------------------------------------------------------------------------------

@@ -14,19 +14,17 @@ print.kernel_rank <- function(x, ...) guard_model("x", {
 rank_headline <- function(x) {
   paste0(
     "<kernel_rank> ", x$method, ": ", length(x$score), " columns, ", x$nobs, " rows, ",
-    length(x$classes), " classes",
-    if (!is.na(x$value)) paste0("; ", value_name(x$method), " ", format(x$value, digits = 4)),
+    if (length(x$classes)) paste(length(x$classes), "classes") else "numbers",
+    if (!is.na(x$value)) paste0("; ", rank_methods[[x$method]]$value, " ", format(x$value, digits = 4)),
     if (!x$converged) " (not converged)",
-    if (!is.null(x$frequency)) paste0("; share of resamples in the best ", x$n)
+    if (!is.null(x$frequency)) paste0("; share of resamples in the best ", x$n, chance_words(x$null))
   )
 }
 
-value_name <- function(method) {
-  switch(method,
-    sas = , forward = "alignment", scss = "separability", sfs = "Frobenius product",
-    kfds = "Fisher ratio", bahsic = "HSIC", r2w2 = "radius-margin bound",
-    arom = , rfe = "squared norm", fusion = "columns left", "value"
-  )
+chance_words <- function(null) {
+  if (is.null(null)) return(NULL)
+  percent <- paste0(round(100 * null), "%")
+  paste0(" (by chance ", percent[1L], ", 95% point ", percent[2L], ")")
 }
 
 # One line a column: rank, name, score, bar, and frequency where there is one.
@@ -123,7 +121,8 @@ coef.kernel_rank <- function(object, ...) {
 #' Plot a ranking
 #'
 #' Use it to see how far the best columns stand out (`"score"`), whether the search had settled
-#' (`"path"`), or how sure the ranking is (`"frequency"`, after `resample`). Margins fit the names
+#' (`"path"`), or how sure the ranking is (`"frequency"`, after `resample`, with lines at the share
+#' that permuted responses give, mean and 95 % point). Margins fit the names
 #' of the columns and are put back afterwards: what is added to the plot then lands elsewhere.
 #' @param x a ranking made by [kernel_rank()].
 #' @param type what to show. NULL: frequencies if there are any, else scores.
@@ -170,7 +169,7 @@ plot_rank_dots <- function(x, type, n, ...) {
     x = shown, y = place, type = "n", yaxt = "n", ylab = "",
     xlim = c(0, if (type == "frequency" || top == 0) 1 else top),
     xlab = if (type == "score") {
-      score_label(x$method)
+      rank_methods[[x$method]]$score
     } else {
       paste("share of resamples in the best", x$n)
     },
@@ -181,16 +180,13 @@ plot_rank_dots <- function(x, type, n, ...) {
   graphics::mtext(side$names, 2, at = place, line = 0.4,
                   cex = graphics::par("cex") * min(0.9, fits))
   graphics::segments(0, place, shown, place, col = "grey75")
+  if (type == "frequency" && !is.null(x$null)) {
+    graphics::abline(v = x$null, lty = c(3L, 2L), col = "grey40")
+    graphics::mtext(c("chance", "95%"), 3, at = x$null, line = 0, cex = 0.7 * graphics::par("cex"),
+                    col = "grey40")
+  }
   graphics::points(shown, place, pch = 19, col = palette_classes[1L])
   invisible(data)
-}
-
-score_label <- function(method) {
-  switch(method,
-    fisher = "Fisher score",
-    rfe = , bahsic = , forward = "score (columns + 1 - rank)",
-    "scale factor"
-  )
 }
 
 rank_title <- function(x, type, data) {
@@ -211,14 +207,14 @@ plot_rank_path <- function(x, ...) {
   path <- x$path
   local_par(las = upright(path$value))
   last <- path$value[nrow(path)]
-  name <- value_name(x$method)
+  name <- rank_methods[[x$method]]$value
   title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L),
                   if (last >= path$value[1L]) " rose to " else " fell to ",
                   format(last, digits = 3), " in ", max(path$iteration), " steps",
                   if (!x$converged) ", not settled")
   draw(graphics::plot, list(
     x = path$iteration, y = path$value, type = "o", pch = 19, cex = 0.6, col = palette_classes[1L],
-    xlab = if (x$method %in% c("forward", "bahsic", "rfe")) "step" else "iteration",
+    xlab = if (rank_methods[[x$method]]$ordinal) "step" else "iteration",
     ylab = name, main = title
   ), ...)
   invisible(path)

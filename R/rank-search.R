@@ -15,41 +15,47 @@ rank_fisher <- function(x, y, control) {
 
 # ---- forward selection by alignment of the product kernel -----------------------------
 
+# The first `n` columns one by one; the others by their value as the next one.
 rank_forward <- function(x, y, control) {
-  problem <- subset_problem(x, y, control, "alignment")
+  space <- set_space(x, y, control, "alignment")
   columns <- ncol(x)
-  tick <- progress(control$verbose, columns - 2L) # the first two come together
-  first <- best_pair(problem, columns, control$threads)
+  wanted <- min(control$n, columns)
+  tick <- progress(control$verbose, wanted - 2L) # the first two come together
+  first <- best_pair(space, columns)
   order <- first$order
   values <- first$values
-  while (length(order) < columns) {
+  while (length(order) < wanted) {
     tick()
-    chosen <- replace(numeric(columns), order, 1)
-    sums <- subset_extend(problem, chosen, control$threads)
-    value <- alignment_of(sums, problem)
-    value[order] <- -Inf
+    value <- space$extended(order)
     order <- c(order, which.max(value))
     values <- c(values, max(value))
   }
   tick(close = TRUE)
-  ordinal_result(order, values, order)
+  rest <- setdiff(seq_len(columns), order)
+  if (length(rest)) rest <- rest[order(-space$extended(order)[rest], rest)]
+  ordinal_result(c(order, rest), values, order)
 }
 
 # The pair of columns whose product kernel aligns best, the better single column first.
-best_pair <- function(problem, columns, threads) {
-  sums <- .Call(ffi_subset_pairs, problem$x, problem$u, problem$kernel, threads)
-  value <- alignment_of(sums, problem)
-  single <- value[seq_len(columns), columns + 1L]
+best_pair <- function(space, columns) {
+  single <- space$extended(integer())
   if (columns == 1L) return(list(order = 1L, values = single))
-  pairs <- value[seq_len(columns), seq_len(columns)]
-  pairs[upper.tri(pairs, diag = TRUE)] <- -Inf
-  at <- arrayInd(which.max(pairs), dim(pairs))[2:1] # column-major below the diagonal: lowest first
-  at <- at[order(-single[at], at)]
-  list(order = at, values = c(single[at[1L]], max(pairs)))
+  pair <- space$pair(single)
+  at <- pair$columns[order(-single[pair$columns], pair$columns)]
+  list(order = at, values = c(single[at[1L]], pair$value))
 }
 
-subset_extend <- function(problem, chosen, threads) {
-  .Call(ffi_subset_extend, problem$x, problem$u, problem$kernel, chosen, threads)
+# The best entry below the diagonal of a matrix of values; of equals that of the lowest columns.
+best_entry <- function(value) {
+  value[upper.tri(value, diag = TRUE)] <- -Inf
+  list(columns = arrayInd(which.max(value), dim(value))[2:1], value = max(value))
+}
+
+# What a search needs to know of sets of columns, all as functions: the criterion of a set with
+# each column added (`extended`; -Inf for members) or taken out (`reduced`), and the best pair.
+set_space <- function(x, y, control, criterion) {
+  make <- if (control$follows) following_space else fixed_space
+  make(subset_problem(x, y, control, criterion), control)
 }
 
 alignment_of <- function(sums, problem) {
@@ -65,6 +71,119 @@ subset_problem <- function(x, y, control, criterion) {
   criterion_problem(x, y, kernel, criterion, control$target)
 }
 
+# One kernel for all sets.
+fixed_space <- function(problem, control) {
+  columns <- ncol(problem$x)
+  chosen <- function(set) replace(numeric(columns), set, 1)
+  list(
+    extended = function(set) {
+      sums <- .Call(ffi_subset_extend, problem$x, problem$u, problem$kernel, chosen(set),
+                    control$threads)
+      replace(alignment_of(sums, problem), set, -Inf)
+    },
+    pair = function(single) {
+      best_of_pairs(problem, single, control, all_pairs, function(e, others) {
+        sums <- .Call(ffi_subset_extend, problem$x[, c(e, others), drop = FALSE], problem$u,
+                      problem$kernel, c(1, numeric(length(others))), control$threads)
+        alignment_of(sums, problem)[-1L]
+      })
+    },
+    reduced = function(set) {
+      .Call(ffi_subset_reduce, problem$x, problem$u, problem$kernel, chosen(set),
+            control$threads)[set]
+    }
+  )
+}
+
+# An RBF kernel with sigma half of "mean" of the columns in the set: gamma = 2 / their variances.
+following_space <- function(problem, control) {
+  columns <- ncol(problem$x)
+  variance <- control$variance
+  flip <- function(x, set, gamma) {
+    chosen <- replace(numeric(ncol(x)), set, 1)
+    .Call(ffi_flip_sums, x, problem$u, chosen, gamma, control$threads)
+  }
+  pairs_of <- function(e, others) {
+    gamma <- c(0, 2 / (variance[e] + variance[others]))
+    alignment_of(flip(problem$x[, c(e, others), drop = FALSE], 1L, gamma), problem)[-1L]
+  }
+  list(
+    extended = function(set) {
+      gamma <- replace(2 / (sum(variance[set]) + variance), set, 0)
+      replace(alignment_of(flip(problem$x, set, gamma), problem), set, -Inf)
+    },
+    pair = function(single) {
+      # one width for all pairs; rounding of standardised columns moves no value by 1e-12
+      even <- max(variance) - min(variance) <= 1e-13 * nrow(problem$x) * max(variance)
+      problem$kernel <- core_kernel(rbf_kernel(gamma = 1 / max(variance)))
+      best_of_pairs(problem, single, control, if (even) all_pairs, pairs_of)
+    },
+    reduced = function(set) {
+      left <- sum(variance[set]) - variance[set]
+      flip(problem$x, set, replace(numeric(columns), set, 2 / left))$target[set]
+    }
+  )
+}
+
+# ---- the best of all pairs ------------------------------------------------------------------
+
+# Work that is worth every pair on every row, in pairs of rows times pairs of columns; and what is
+# done beyond: so many columns stay, those best alone, and so many pairs of theirs, those best on so
+# many rows, evenly spaced, are judged on all.
+rank_pairs <- list(work = 2e10, columns = 1500L, finalists = 200L, rows = 300L)
+
+# `scan(problem, columns, threads)` gives values of all pairs at once, `some(e, others)` those of
+# column e with others.
+best_of_pairs <- function(problem, single, control, scan, some) {
+  columns <- seq_along(single)
+  if (nrow(problem$x)^2 / 2 * length(columns)^2 / 2 <= rank_pairs$work) {
+    if (!is.null(scan)) return(best_entry(scan(problem, control$threads)))
+    return(best_entry(pairs_one_by_one(columns, some)))
+  }
+  screen_pairs(problem, single, control, some)
+}
+
+all_pairs <- function(problem, threads) {
+  columns <- seq_len(ncol(problem$x))
+  sums <- .Call(ffi_subset_pairs, problem$x, problem$u, problem$kernel, threads)
+  alignment_of(sums, problem)[columns, columns]
+}
+
+pairs_one_by_one <- function(columns, some) {
+  value <- matrix(-Inf, length(columns), length(columns))
+  for (e in columns[-length(columns)]) {
+    others <- columns[columns > e]
+    value[others, e] <- some(e, others)
+  }
+  value
+}
+
+screen_pairs <- function(problem, single, control, some) {
+  kept <- sort(utils::head(order(-single, seq_along(single)), rank_pairs$columns))
+  rows <- sample_rows(problem$u, rank_pairs$rows)
+  part <- problem
+  part$x <- problem$x[rows, kept, drop = FALSE]
+  part$u <- problem$u[rows, , drop = FALSE]
+  part$spec[2L] <- norm(crossprod(part$u), "F")
+  value <- all_pairs(part, control$threads)
+  value[upper.tri(value, diag = TRUE)] <- -Inf
+  finalists <- utils::head(order(value, decreasing = TRUE), rank_pairs$finalists)
+  at <- arrayInd(finalists, dim(value))
+  pairs <- cbind(kept[at[, 2L]], kept[at[, 1L]])
+  final <- numeric(nrow(pairs))
+  for (e in unique(pairs[, 1L])) {
+    mine <- pairs[, 1L] == e
+    final[mine] <- some(e, pairs[mine, 2L])
+  }
+  winner <- order(-final, pairs[, 1L], pairs[, 2L])[1L]
+  list(columns = pairs[winner, ], value = final[winner])
+}
+
+# Evenly spaced rows in the order of the target, so that classes keep their shares.
+sample_rows <- function(u, count) {
+  sort(do.call(order, as.data.frame(u))[evenly_spaced(nrow(u), count)])
+}
+
 # `order`: best column first; `taken`: the column of each step of the path.
 ordinal_result <- function(order, values, taken) {
   method_result(
@@ -77,18 +196,29 @@ ordinal_result <- function(order, values, taken) {
 
 rank_bahsic <- function(x, y, control) {
   control$target <- "balanced"
-  problem <- subset_problem(x, y, control, "hsic")
+  space <- set_space(x, y, control, "hsic")
   by_gram <- control$kernel$type %in% c("spline", "function")
-  without <- if (by_gram) hsic_without_by_gram else hsic_without
-  left <- seq_len(ncol(x))
+  reduced <- if (by_gram) reduced_by_gram(x, y, control) else space$reduced
+  eliminate(ncol(x), control, function(left) {
+    value <- reduced(left)
+    list(loss = -value, value = value)
+  })
+}
+
+# Again and again the columns of least loss go, of equals the last: one at a time, a tenth of them
+# while many are left. `judge(left)` gives for every column left the loss if it went, and the value
+# that the path shows: that of the last one of the step.
+eliminate <- function(columns, control, judge) {
+  left <- seq_len(columns)
   removed <- values <- NULL
-  tick <- progress(control$verbose, ncol(x) - 1L)
+  tick <- progress(control$verbose, columns - 1L)
   while (length(left) > 1L) {
-    tick()
-    value <- without(problem, left, control)
-    worst <- length(left) + 1L - which.max(rev(value)) # of equals the last goes, the first stays
+    found <- judge(left)
+    count <- if (length(left) > rank_many) floor(length(left) / 10) else 1L
+    worst <- order(found$loss, -left)[seq_len(count)]
+    for (i in worst) tick()
     removed <- c(removed, left[worst])
-    values <- c(values, value[worst])
+    values <- c(values, rep_len(found$value, length(left))[worst])
     left <- left[-worst]
   }
   tick(close = TRUE)
@@ -96,18 +226,20 @@ rank_bahsic <- function(x, y, control) {
   ordinal_result(c(left, rev(removed)), values, removed)
 }
 
-# HSIC of the kernel on the columns left but one, for each of them.
-hsic_without <- function(problem, left, control) {
-  chosen <- replace(numeric(ncol(problem$x)), left, 1)
-  .Call(ffi_subset_reduce, problem$x, problem$u, problem$kernel, chosen, control$threads)[left]
-}
+# More columns than this are left out a tenth at a time, as Guyon et al. and Song et al. do: one by
+# one the work would grow with the square of the columns.
+rank_many <- 500L
 
-hsic_without_by_gram <- function(problem, left, control) {
+# HSIC of the kernel on the columns left but one, for each of them, from Gram matrices.
+reduced_by_gram <- function(x, y, control) {
+  problem <- subset_problem(x, y, control, "hsic")
   kernel <- control$kernel
   kernel$weights <- NULL
   target <- tcrossprod(problem$u)
-  vapply(left, function(d) {
-    x <- problem$x[, setdiff(left, d), drop = FALSE]
-    sum(gram_matrix(x, kernel, threads = control$threads) * target)
-  }, 0)
+  function(left) {
+    vapply(left, function(d) {
+      x <- problem$x[, setdiff(left, d), drop = FALSE]
+      sum(gram_matrix(x, kernel, threads = control$threads) * target)
+    }, 0)
+  }
 }

@@ -1,28 +1,28 @@
 #' Rank columns with kernels
 #'
-#' Which columns of a table separate the classes? Use it when columns may act together rather
-#' than one by one (interactions), when there are more than two classes, or when the data are
-#' too large for methods that hold an n by n matrix. `"sas"`, the default, learns one scale
-#' factor per column so that the kernel aligns best with the classes.
+#' Which columns of a table separate the classes, or tell a number? Use it when columns may act
+#' together rather than one by one (interactions), when there are more than two classes, or when the
+#' data are too large for methods that hold an n by n matrix. `"sas"`, the default, learns one scale
+#' factor per column so that the kernel aligns best with the response.
 #'
 #' @details
 #' \tabular{llll}{
-#'   method \tab what it does \tab kernels \tab classes \cr
+#'   method \tab what it does \tab kernels \tab response \cr
 #'   \code{"sas"} \tab
-#'     maximises the kernel's alignment with the classes over scale factors
-#'     \tab linear, RBF, Laplace, polynomial \tab any \cr
+#'     maximises the kernel's alignment with the response over scale factors
+#'     \tab linear, RBF, Laplace, polynomial \tab classes, numbers \cr
 #'   \code{"scss"} \tab
 #'     the same for class separability, tr S_b / (tr S_w + eps), eps a tenth of tr S_w at the start
-#'     \tab the same \tab any \cr
+#'     \tab the same \tab classes \cr
 #'   \code{"sfs"} \tab
 #'     the same for the Frobenius product with the target
-#'     \tab RBF, Laplace \tab any \cr
+#'     \tab RBF, Laplace \tab classes, numbers \cr
 #'   \code{"kfds"} \tab
 #'     multiplies scale factors by the Fisher discriminant's normal vector until they settle
 #'     \tab linear \tab one against rest \cr
 #'   \code{"fisher"} \tab
 #'     Fisher score of each column by itself (two classes: eq 1; more: between over within scatter)
-#'     \tab none \tab any \cr
+#'     \tab none \tab classes \cr
 #'   \code{"rfe"} \tab
 #'     leaves out the column with the smallest squared weight of a linear SVM, again and again
 #'     \tab linear \tab one against rest \cr
@@ -34,13 +34,16 @@
 #'     \tab linear, RBF, Laplace, polynomial \tab one against rest \cr
 #'   \code{"bahsic"} \tab
 #'     leaves out the column whose removal costs least HSIC, again and again
-#'     \tab any \tab any \cr
+#'     \tab any \tab classes, numbers \cr
 #'   \code{"forward"} \tab
 #'     the pair of columns whose product kernel aligns best, then one column at a time
-#'     \tab any but user functions \tab any \cr
+#'     \tab any but user functions \tab classes, numbers \cr
 #'   \code{"fusion"} \tab
 #'     weights of \code{\link[=kernel_fusion]{kernel_fusion()}} with one rank-one kernel per column
-#'     \tab linear \tab one against rest \cr
+#'     \tab linear \tab one against rest, numbers \cr
+#'   \code{"gmkl"} \tab
+#'     minimises the SVM's objective plus an L1 penalty over squared scale factors
+#'     \tab linear, RBF, Laplace, polynomial \tab one against rest \cr
 #' }
 #'
 #' With one against rest, weights of the classes are combined by their summed squares. Scale
@@ -49,16 +52,24 @@
 #' nothing to start from; `restarts` help `"sas"` with weaker ones. Constant columns get score 0
 #' and rank last.
 #'
+#' `"forward"` stops after `n` columns and ranks the others by how well the kernel would align with
+#' each as the next one; `n = ncol(x)` takes all one by one. All pairs on all rows are compared up to
+#' about 2e10 products (1000 rows and 280 columns, say); beyond, the 1500 columns that are best
+#' alone are paired on 300 evenly spaced rows, and the best 200 pairs compared on all rows. `"rfe"`
+#' and `"bahsic"` leave out a tenth of the columns at a time while more than 500 are left.
+#'
 #' `"sas"`, `"scss"`, `"sfs"` and `"forward"` stream through the Gram matrix in tiles and take
 #' O(n D) memory.
 #'
 #' @param x a numeric matrix or data frame (factor columns become indicator columns), or a formula.
-#' @param y class labels: a factor (or character, logical) with at least two rows per class.
+#' @param y class labels: a factor (or character, logical) with at least two rows per class; or
+#'   numbers, for `"sas"`, `"sfs"`, `"bahsic"`, `"forward"` and `"fusion"`.
 #' @param formula,data a formula `y ~ .` and its data frame.
 #' @param subset which rows of `data` to use, as in [lm()].
 #' @param kernel a kernel, see [kernels]; its weights are the start of the scale factors. NULL: an
-#'   RBF kernel with sigma half of `"mean"` for `"sas"`, `"scss"`, `"sfs"`, `"r2w2"`, `"bahsic"` and
-#'   `"forward"`, else linear.
+#'   RBF kernel with sigma half of `"mean"` for `"sas"`, `"scss"`, `"sfs"`, `"r2w2"` and `"gmkl"`; the
+#'   same of the columns in the set at hand for `"bahsic"` and `"forward"`, so that the width grows
+#'   with the set; else linear.
 #' @param method one of the methods below.
 #' @param optimizer for `"sas"`, `"scss"`, `"sfs"`: `"lbfgs"` (bound-constrained, in squared scale
 #'   factors) or `"ascent"` (the paper's gradient ascent with backtracking).
@@ -67,19 +78,21 @@
 #'   `"kfds"` and `"arom"`).
 #' @param restarts for `"sas"`, `"scss"`, `"sfs"`: number of further, perturbed starts (R's random
 #'   numbers); the best value wins.
-#' @param ridge for `"kfds"`: added to the diagonal of N, in units of its mean. NULL means 0.01.
+#' @param ridge for `"kfds"`: added to the diagonal of N, in units of its mean. NULL means 0.01. For
+#'   `"gmkl"`: the penalty at the start as a share of the SVM's objective. NULL means 0.1.
 #' @param update for `"kfds"`: `"corrected"`, or `"printed"` for the algorithm as in the paper,
 #'   which does not settle.
-#' @param cost soft-margin constant C of the SVM in `"rfe"`, `"arom"`, `"r2w2"` and `"fusion"`. NULL
+#' @param cost soft-margin constant C of the SVM in `"rfe"`, `"arom"`, `"r2w2"`, `"gmkl"` and `"fusion"`. NULL
 #'   means 1/R^2, R the mean length of the rows in the kernel space (1 for `"fusion"`).
 #' @param target `"balanced"` or `"plain"`, see [kernel_alignment()].
 #' @param block rows of the data that a tile of the Gram matrix spans; NULL for 240. It changes
 #'   memory and speed, not the result beyond rounding.
 #' @param resample number B of stratified subsamples of half the rows on which the ranking is
 #'   repeated, in parallel when a plan of the future package is set and future.apply is
-#'   installed.
-#' @param n number of best columns that `predict()` and `resample` speak of. For `resample` it must
-#'   be below the number of columns to tell anything: otherwise every frequency is 1.
+#'   installed; and the same for 2 to 20 random permutations of `y` (200 over the number of columns).
+#' @param n number of best columns that `predict()` and `resample` speak of, and that `"forward"`
+#'   takes. For `resample` it must be below the number of columns to tell anything: otherwise every
+#'   frequency is 1.
 #' @param scale standardise the columns first.
 #' @param na_action `"fail"`, or `"omit"` rows with missing values.
 #' @param threads number of threads; the result does not depend on it.
@@ -102,12 +115,14 @@
 #'     then leads to the same value within some `tol`. For `"ascent"` and Laplace kernels, whose
 #'     kinks have no gradient, the value alone is judged, and may still rise slowly.
 #'   * `frequency`: share of resamples that had the column among the best `n`; NULL without.
-#'   * `method`, `n` (as given), `nobs`, `classes`, `scaling`, `input`.
+#'   * `null`: the same share under permuted `y`, over all columns: its `mean` and its `95%` point. A
+#'     frequency below the latter is what chance alone brings.
+#'   * `method`, `n` (as given), `nobs`, `classes` (NULL for numbers), `scaling`, `input`.
 #' @references Ramona, Richard and David (2012), Multiclass feature selection with kernel
 #'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23.
 #'   Guyon, Weston, Barnhill and Vapnik (2002) for RFE; Weston, Elisseeff, Schoelkopf and Tipping
 #'   (2003) for AROM; Weston et al. (2000) for the radius-margin bound; Song et al. (2012) for
-#'   BAHSIC.
+#'   BAHSIC; Varma and Babu (2009), More generality in efficient multiple kernel learning, for GMKL.
 #' @examples
 #' fit <- kernel_rank(iris[, 1:4], iris$Species)
 #' fit
@@ -120,15 +135,12 @@
 #' @export
 kernel_rank <- function(x, ...) UseMethod("kernel_rank")
 
-rank_methods <- c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic",
-                  "forward", "fusion")
-
 #' @rdname kernel_rank
 #' @export
 kernel_rank.default <- function(
   x, y, kernel = NULL,
   method = c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic", "forward",
-             "fusion"),
+             "fusion", "gmkl"),
   optimizer = c("lbfgs", "ascent"), max_iter = 200, tol = 1e-6, restarts = 0, ridge = NULL,
   update = c("corrected", "printed"), cost = NULL, target = "balanced", block = NULL,
   resample = 0, n = 10, scale = TRUE, na_action = c("fail", "omit", "exclude"),
@@ -136,12 +148,12 @@ kernel_rank.default <- function(
 ) {
   check_dots(...)
   control <- list(
-    method = check_choice(method, "method", rank_methods),
+    method = check_choice(method, "method", names(rank_methods)),
     optimizer = check_choice(optimizer, "optimizer", c("lbfgs", "ascent")),
     max_iter = check_whole(max_iter, "max_iter", min = 1),
     tol = check_number(tol, "tol", min = 0),
     restarts = check_whole(restarts, "restarts"),
-    ridge = if (is.null(ridge)) 1e-2 else check_number(ridge, "ridge", min = 0),
+    ridge = if (!is.null(ridge)) check_number(ridge, "ridge", min = 0),
     update = check_choice(update, "update", c("corrected", "printed")),
     cost = if (!is.null(cost)) check_number(cost, "cost", above = 0, finite = FALSE),
     target = check_choice(target, "target", c("balanced", "plain")),
@@ -150,12 +162,15 @@ kernel_rank.default <- function(
     verbose = check_flag(verbose, "verbose")
   )
   resample <- check_whole(resample, "resample")
-  n <- check_whole(n, "n", min = 1)
-  if (missing(y)) abort("argument", "`y` is missing: class labels, one per row of `x`.")
+  control$n <- check_whole(n, "n", min = 1)
+  if (missing(y)) abort("argument", "`y` is missing: class labels or numbers, one per row of `x`.")
+  spec <- rank_methods[[control$method]]
+  if (is.null(control$ridge)) control$ridge <- spec$ridge
+  control$follows <- is.null(kernel) && spec$default == "set"
   control$kernel <- rank_kernel(kernel, control$method)
   data <- model_data(x, y, scale, na_action)
-  data$y <- check_classes(data$y, min_rows = 2L)
-  finish_model(rank_columns(data, control, resample, n), data, match.call(), y)
+  data$y <- rank_response(data$y, control$method)
+  finish_model(rank_columns(data, control, resample), data, match.call(), y)
 }
 
 #' @rdname kernel_rank
@@ -164,51 +179,26 @@ kernel_rank.formula <- function(formula, data, ..., subset) {
   fit_formula(kernel_rank.default, formula, data, match.call(), ...)
 }
 
-# ---- kernels a method can use --------------------------------------------------------
-
-kernels_of_method <- function(method) {
-  smooth <- c("linear", "rbf", "laplace", "polynomial")
-  switch(method,
-    sas = , scss = , r2w2 = smooth,
-    sfs = c("rbf", "laplace"),
-    kfds = , arom = , rfe = , fusion = "linear",
-    forward = c(smooth, "sigmoid", "spline"),
-    c(smooth, "sigmoid", "spline", "function")
-  )
-}
-
-rank_kernel <- function(kernel, method) {
-  usable <- kernels_of_method(method)
-  if (is.null(kernel)) {
-    if (!"rbf" %in% usable) return(linear_kernel())
-    return(scaled_sigma(rbf_kernel(), 0.5))
-  }
-  kernel <- as_kernel(kernel)
-  if (!kernel$type %in% usable) {
-    why <- if (method == "sfs") " (its criterion grows without bound with the scale factors)"
-    abort("kernel", "`kernel`: method \"", method, "\" cannot use a ", kernel$type, " kernel", why,
-          "; it works with ", paste(usable, collapse = ", "), ".")
-  }
-  kernel
-}
-
 # ---- from data to ranking ------------------------------------------------------------
 
-rank_columns <- function(data, control, resample, n) {
+rank_columns <- function(data, control, resample) {
   x <- data$x
+  n <- control$n
   varies <- .Call(ffi_column_sd, x, colMeans(x)) > 0
   check_varying(varies, colnames(x))
   if (resample > 0 && n >= ncol(x)) {
     inform("`n` = ", format(n, scientific = FALSE), " is not below the number of columns, ",
            ncol(x), ": every column is among the best in every resample. Give a smaller `n`.")
   }
-  rows <- draw_subsamples(data$y, resample)
+  draws <- list(real = list(y = data$y, rows = draw_subsamples(data$y, resample)))
   control$starts <- draw_starts(ncol(x), control$restarts)
+  draws$null <- draw_null(data$y, resample, ncol(x), n)
   control$kernel <- resolve_kernel(control$kernel, x)
+  if (control$follows) control$variance <- column_variance(x)
   fit <- rank_varying(x, data$y, control, varies)
-  fit$frequency <- selection_frequency(x, data$y, control, rows, n)
+  fit <- c(fit, selection_frequency(x, control, draws))
   if (!fit$converged) warn_rank(control, fit$path)
-  new_kernel_rank(fit, data, control, n)
+  new_kernel_rank(fit, data, control)
 }
 
 check_varying <- function(varies, names) {
@@ -226,8 +216,9 @@ rank_varying <- function(x, y, control, varies) {
     x <- x[, varies, drop = FALSE]
     control$kernel$weights <- control$kernel$weights[varies]
     control$starts <- control$starts[varies, , drop = FALSE]
+    control$variance <- control$variance[varies]
   }
-  fit <- rank_method(control$method)(x, y, control)
+  fit <- rank_methods[[control$method]]$fit(x, y, control)
   where <- which(varies)
   fit$ranking <- c(where[order(-fit$score, -fit$tie, seq_along(where))], which(!varies))
   fit$score <- replace(numeric(length(varies)), where, fit$score)
@@ -235,14 +226,6 @@ rank_varying <- function(x, y, control, varies) {
   if (!is.null(fit$weights)) fit$weights <- replace(numeric(length(varies)), where, fit$weights)
   if (fit$ordinal && nrow(fit$path)) fit$path$step <- where[fit$path$step]
   fit
-}
-
-rank_method <- function(method) {
-  switch(method,
-    sas = , scss = , sfs = rank_by_criterion,
-    kfds = rank_kfds, fisher = rank_fisher, rfe = rank_rfe, arom = rank_arom, r2w2 = rank_r2w2,
-    bahsic = rank_bahsic, forward = rank_forward, fusion = rank_fusion
-  )
 }
 
 # What every method returns. `tie` orders columns of equal score; `ordinal` methods order the
@@ -257,7 +240,7 @@ empty_path <- function() data.frame(iteration = integer(), value = numeric(), st
 
 warn_rank <- function(control, path) {
   change <- if (nrow(path) > 1L) format(relative_change(path$value), digits = 2)
-  printed <- control$method == "kfds" && control$update == "printed"
+  printed <- rank_methods[[control$method]]$updates && control$update == "printed"
   warn("convergence", "Method \"", control$method, "\" did not converge in ", control$max_iter,
        " iteration", if (control$max_iter > 1L) "s",
        if (!is.null(change)) paste0(" (last relative change of the value: ", change, ")"),
@@ -270,7 +253,7 @@ relative_change <- function(values) {
   abs(last[2L] - last[1L]) / abs(last[2L])
 }
 
-new_kernel_rank <- function(fit, data, control, n) {
+new_kernel_rank <- function(fit, data, control) {
   columns <- data$input$columns
   if (is.null(columns)) columns <- paste0("column", seq_along(fit$score))
   named <- function(v) if (!is.null(v)) stats::setNames(v, columns)
@@ -282,7 +265,8 @@ new_kernel_rank <- function(fit, data, control, n) {
   new_model("kernel_rank", list(
     score = named(fit$score), ranking = fit$ranking, weights = named(fit$weights),
     kernel = kernel, value = fit$value, path = fit$path, converged = fit$converged,
-    method = control$method, frequency = named(fit$frequency), n = n, nobs = data$n,
+    method = control$method, frequency = named(fit$frequency), null = fit$null,
+    n = control$n, nobs = data$n,
     classes = levels(data$y), scaling = data$scaling, input = data$input
   ))
 }
@@ -290,11 +274,20 @@ new_kernel_rank <- function(fit, data, control, n) {
 # ---- randomness, drawn up front so that parallel and serial runs agree ------------------
 
 draw_subsamples <- function(y, count) {
+  strata <- if (is.factor(y)) split(seq_along(y), y) else list(seq_along(y))
   lapply(seq_len(count), function(b) {
-    half <- lapply(split(seq_along(y), y), function(i) {
-      i[sample.int(length(i), max(2L, ceiling(length(i) / 2)))]
-    })
+    half <- lapply(strata, function(i) i[sample.int(length(i), max(2L, ceiling(length(i) / 2)))])
     sort(unlist(half, use.names = FALSE))
+  })
+}
+
+# Responses that have nothing to do with the columns, with subsamples of their own: as many as give
+# some two hundred shares, between two and twenty.
+draw_null <- function(y, count, columns, n) {
+  if (!count || n >= columns) return(NULL)
+  lapply(seq_len(min(20, max(2, ceiling(200 / columns)))), function(p) {
+    permuted <- y[sample.int(length(y))]
+    list(y = permuted, rows = draw_subsamples(permuted, count))
   })
 }
 
@@ -305,21 +298,35 @@ draw_starts <- function(columns, count) {
 
 # ---- how sure is a ranking? --------------------------------------------------------------
 
-selection_frequency <- function(x, y, control, rows, n) {
-  if (!length(rows)) return(NULL)
+# Shares of subsamples with a column among the best n, for the response and, as a measure of what
+# chance alone brings, for permuted ones.
+selection_frequency <- function(x, control, draws) {
+  count <- length(draws$real$rows)
+  if (!count) return(NULL)
   verbose <- control$verbose
   control$verbose <- FALSE
-  best <- parallel_lapply(rows, function(i) best_of_rows(x, y, control, i, n), verbose)
-  inform_empty(sum(!lengths(best)), length(rows))
-  tabulate(unlist(best), ncol(x)) / length(rows)
+  all <- c(draws["real"], draws$null)
+  jobs <- unlist(lapply(all, function(draw) lapply(draw$rows, function(i) list(draw$y, i))),
+                 recursive = FALSE, use.names = FALSE)
+  best <- parallel_lapply(jobs, function(job) best_of_rows(x, job[[1L]], control, job[[2L]]), verbose)
+  share <- vapply(seq_along(all), function(draw) {
+    tabulate(unlist(best[(draw - 1L) * count + seq_len(count)]), ncol(x)) / count
+  }, numeric(ncol(x)))
+  inform_empty(sum(!lengths(best[seq_len(count)])), count)
+  share <- matrix(share, ncol(x))
+  by_chance <- if (ncol(share) > 1L) share[, -1L] else share
+  null <- c(mean = mean(by_chance), `95%` = stats::quantile(by_chance, 0.95, names = FALSE))
+  list(frequency = share[, 1L], null = null)
 }
 
-# The best columns of some rows; none where no column varies among them.
-best_of_rows <- function(x, y, control, rows, n) {
+# The best columns of some rows; none where no column, or not the response, varies among them.
+best_of_rows <- function(x, y, control, rows) {
   part <- x[rows, , drop = FALSE]
   varies <- .Call(ffi_column_sd, part, colMeans(part)) > 0
-  if (!any(varies)) return(integer())
-  utils::head(rank_varying(part, droplevels(y[rows]), control, varies)$ranking, n)
+  y <- y[rows]
+  if (!any(varies) || (is.numeric(y) && max(y) == min(y))) return(integer())
+  if (is.factor(y)) y <- droplevels(y)
+  utils::head(rank_varying(part, y, control, varies)$ranking, control$n)
 }
 
 inform_empty <- function(empty, count) {

@@ -156,16 +156,22 @@ SEXP ffi_maximise_function(SEXP function, SEXP environment, SEXP start, SEXP con
 
 /* ---- searches over sets of columns ------------------------------------------------------- */
 
+static ke_rows target_rows(SEXP u, size_t n)
+{
+  size_t rank;
+  const double *values = target_factor(u, n, &rank);
+  ke_rows rows = ffi_rows_lend(n, rank);
+  ke_panels(values, n, NULL, NULL, &rows);
+  return rows;
+}
+
 static ke_subset subset_of(SEXP x, SEXP u, SEXP kernel)
 {
   ke_subset s;
   memset(&s, 0, sizeof s);
   s.kernel = ffi_kernel(kernel);
   s.x = ffi_matrix(x, &s.n, &s.d, "x");
-  size_t rank;
-  const double *values = target_factor(u, s.n, &rank);
-  s.target = ffi_rows_lend(s.n, rank);
-  ke_panels(values, s.n, NULL, NULL, &s.target);
+  s.target = target_rows(u, s.n);
   s.rows = ffi_rows_lend(s.n, s.d);
   return s;
 }
@@ -227,4 +233,25 @@ SEXP ffi_subset_reduce(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads)
   ke_subset_reduce(&s, ffi_optional(chosen, s.d, "chosen"), REAL(kt), work, &env);
   UNPROTECT(1);
   return kt;
+}
+
+/* Sums for sets with one column flipped, the width given for each; see flip.h. */
+SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_flip f;
+  memset(&f, 0, sizeof f);
+  f.x = ffi_matrix(x, &f.n, &f.d, "x");
+  f.target = target_rows(u, f.n);
+  f.rows = ffi_rows_lend(f.n, f.d);
+  f.chosen = ffi_optional(chosen, f.d, "chosen");
+  f.gamma = ffi_optional(gamma, f.d, "gamma");
+  ffi_assert(f.chosen != NULL && f.gamma != NULL, "set");
+  double *work = ffi_doubles(ke_flip_work(&env));
+  SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)f.d));
+  SEXP kk = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)f.d));
+  ke_flip_sums(&f, REAL(kt), REAL(kk), work, &env);
+  SEXP out = subset_result(kt, kk);
+  UNPROTECT(2);
+  return out;
 }

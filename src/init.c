@@ -18,6 +18,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_dual, 3),
     ENTRY(ffi_expand, 4),
     ENTRY(ffi_extremes, 2),
+    ENTRY(ffi_flip_sums, 5),
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),
     ENTRY(ffi_gram, 2),

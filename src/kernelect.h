@@ -16,6 +16,7 @@
 #include "env.h"
 #include "exp.h"
 #include "expansion.h"
+#include "flip.h"
 #include "fusion.h"
 #include "gram.h"
 #include "kernel.h"

@@ -50,7 +50,7 @@ test_that("fitting leaves options and the generator alone unless a draw is asked
   before <- options()
   calls <- c(
     lapply(fits(), function(entry) function() entry$call(data$x, response_for(entry, data))),
-    lapply(stats::setNames(rank_methods, rank_methods), function(method) {
+    lapply(stats::setNames(names(rank_methods), names(rank_methods)), function(method) {
       function() kernel_rank(data$x, data$class, method = method, max_iter = 3)
     }),
     lapply(stats::setNames(nm = setdiff(basis_methods, "random")), function(method) function() kernel_basis(data$x, method = method)),

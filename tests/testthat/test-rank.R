@@ -196,7 +196,7 @@ test_that("a thousand columns are searched in smaller tiles with the same sums",
   x <- random_matrix(10, 1000)
   y <- factor(rep(c("a", "b"), 5))
   problem <- criterion_problem(x, y, linear_kernel(), "alignment", "balanced")
-  found <- best_pair(problem, 1000L, 1L)
+  found <- best_pair(fixed_space(problem, list(threads = 1L)), 1000L)
   # the product of linear kernels of two columns is that of their product u: u'Tu / (|T| |u|^2)
   target <- reference_rank_target(y)
   pairs <- vapply(1:1000, function(d) {
@@ -266,7 +266,7 @@ test_that("factor columns are ranked as indicators and come back as such", {
 
 test_that("constant columns come last with score 0 and duplicated ones share their score", {
   x <- cbind(flat = 3, as.matrix(iris[1:4]), again = iris$Petal.Length)
-  for (method in rank_methods) {
+  for (method in names(rank_methods)) {
     expect_message(fit <- kernel_rank(x, iris$Species, method = method), "`flat`")
     expect_identical(fit$ranking[6], 1L)
     expect_identical(fit$score[["flat"]], 0)
@@ -282,7 +282,7 @@ test_that("constant columns come last with score 0 and duplicated ones share the
 test_that("a single column that varies is ranked among constant ones", {
   x <- cbind(a = 1, b = as.matrix(iris[51:150, 3]), c = 2)
   colnames(x) <- c("a", "b", "c")
-  for (method in rank_methods) {
+  for (method in names(rank_methods)) {
     fit <- suppressMessages(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method)))
     expect_identical(fit$ranking, c(2L, 1L, 3L), label = method)
     expect_identical(unname(fit$score[c(1, 3)]), c(0, 0), label = method)
@@ -295,7 +295,7 @@ test_that("more columns than rows is no obstacle", {
   x <- matrix(rnorm(20 * 50), 20)
   y <- factor(rep(1:2, 10))
   x[, 9] <- x[, 9] + 3 * (y == 2)
-  for (method in rank_methods) {
+  for (method in names(rank_methods)) {
     expect_true(9 %in% kernel_rank(x, y, method = method)$ranking[1:3], label = method)
   }
 })
@@ -379,7 +379,7 @@ test_that("bad input meets a classed error that names the argument", {
   y <- iris$Species
   expect_error(kernel_rank(x[1:50, ], y[1:50]), class = "kernelect_error_classes")
   expect_error(kernel_rank(x[1:51, ], y[1:51]), "versicolor", class = "kernelect_error_classes")
-  expect_error(kernel_rank(x, seq_len(150)), class = "kernelect_error_argument")
+  expect_error(kernel_rank(x, rep(1, 150)), "`y` is constant", class = "kernelect_error_data")
   expect_error(kernel_rank(x), class = "kernelect_error_argument")
   expect_error(kernel_rank(x, y, linear_kernel(), "sfs"), "linear", class = "kernelect_error_kernel")
   expect_error(kernel_rank(x, y, rbf_kernel(), "kfds"), "rbf", class = "kernelect_error_kernel")
@@ -433,20 +433,22 @@ test_that("the weights of the kernel are where a search starts", {
 
 test_that("every method names its value and its score", {
   expect_identical(
-    vapply(rank_methods, value_name, ""),
+    vapply(rank_methods, `[[`, "", "value"),
     c(sas = "alignment", scss = "separability", sfs = "Frobenius product", kfds = "Fisher ratio", fisher = "value",
       rfe = "squared norm", arom = "squared norm", r2w2 = "radius-margin bound", bahsic = "HSIC", forward = "alignment",
-      fusion = "columns left")
+      fusion = "columns left", gmkl = "regularised dual")
   )
   ordinal <- c("rfe", "bahsic", "forward")
-  expect_identical(unique(vapply(ordinal, score_label, "")), "score (columns + 1 - rank)")
-  expect_identical(unique(vapply(setdiff(rank_methods, c(ordinal, "fisher")), score_label, "")), "scale factor")
-  expect_identical(score_label("fisher"), "Fisher score")
+  scores <- vapply(rank_methods, `[[`, "", "score")
+  expect_identical(unique(unname(scores[ordinal])), "score (columns + 1 - rank)")
+  expect_identical(unique(unname(scores[setdiff(names(scores), c(ordinal, "fisher"))])), "scale factor")
+  expect_identical(scores[["fisher"]], "Fisher score")
+  expect_identical(eval(formals(kernel_rank.default)$method), names(rank_methods))
 })
 
 test_that("one column can be ranked by every method", {
   x <- as.matrix(iris[51:150, 3, drop = FALSE])
-  for (method in rank_methods) {
+  for (method in names(rank_methods)) {
     expect_identical(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method))$ranking, 1L)
   }
 })
@@ -633,9 +635,9 @@ test_that("constant columns are counted, named, and leave the others as they wer
   expect_message(kernel_rank(flat[, 1:4], y, method = "fisher"), "^1 column is constant and ranked last with score 0: `one`.\n$")
   expect_message(kernel_rank(flat, y, method = "fisher"), "^2 columns are constant and ranked last with score 0: `one`, `two`.\n$")
   expect_message(kernel_rank(unname(flat), y, method = "fisher"), "`3`, `6`.", fixed = TRUE)
-  for (method in rank_methods) {
+  for (method in names(rank_methods)) {
     kernel <- function(w) {
-      if (method == "fisher") NULL else if ("rbf" %in% kernels_of_method(method)) rbf_kernel(2, weights = w) else linear_kernel(weights = w)
+      if (method == "fisher") NULL else if ("rbf" %in% usable_kernels(rank_methods[[method]]$kernels)) rbf_kernel(2, weights = w) else linear_kernel(weights = w)
     }
     plain <- kernel_rank(x, y, kernel(w), method)
     fit <- suppressMessages(kernel_rank(flat, y, kernel(c(w[1:2], 9, w[3:4], 9)), method))
@@ -828,7 +830,7 @@ test_that("equal columns of sparse 0/1 tables are found as by comparing all", {
 test_that("a subsample of constant columns only chooses none, by every method, and it is said", {
   y <- factor(rep(1:2, each = 8))
   x <- cbind(a = replace(numeric(16), c(1, 9), c(1, 2)), b = replace(numeric(16), c(1, 9), c(3, 1)))
-  for (method in rank_methods) {
+  for (method in names(rank_methods)) {
     set.seed(3)
     rows <- draw_subsamples(y, 10)
     empty <- sum(vapply(rows, function(i) all(apply(x[i, ], 2, sd) == 0), NA))
@@ -871,4 +873,84 @@ test_that("Fisher scores do not depend on which class comes first", {
     between <- if (nlevels(y) == 2) (means[, 1] - means[, 2])^2 else drop((means - colMeans(x))^2 %*% table(y))
     expect_equal(kernel_rank(x, y, method = "fisher", scale = FALSE)$score, between / within, tolerance = 1e-12)
   }
+})
+
+test_that("numbers are ranked by the methods that can use them, the others name these", {
+  x <- random_matrix(120, 8, 3)
+  y <- 2 * x[, 4] + x[, 4]^2 / 2 - x[, 7] + 10
+  able <- c("sas", "sfs", "bahsic", "forward", "fusion")
+  for (method in able) {
+    fit <- suppressWarnings(kernel_rank(x, y, method = method))
+    expect_identical(fit$ranking[1], 4L, label = method)
+    expect_null(fit$classes)
+    expect_output(print(fit), "120 rows, numbers")
+    # rows in another order, numbers in another unit
+    order <- 120:1
+    again <- suppressWarnings(kernel_rank(x[order, ], 5 - 3 * y[order], method = method))
+    expect_identical(again$ranking[1:2], fit$ranking[1:2], label = method)
+  }
+  for (method in setdiff(names(rank_methods), able)) {
+    expect_error(kernel_rank(x, y, method = method), paste0("method \"", method, "\" needs classes.*\"sas\", \"sfs\""),
+                 class = "kernelect_error_argument")
+  }
+  expect_equal(kernel_rank(x, y)$value, kernel_alignment(gram(scale(x), kernel_rank(x, y)$kernel), y), tolerance = 1e-10)
+  by_formula <- kernel_rank(y ~ ., data.frame(x, y))
+  expect_identical(unname(by_formula$score), unname(kernel_rank(x, y)$score))
+})
+
+test_that("the gradient of the regularised dual equals differences, and GMKL goes down it", {
+  x <- random_matrix(50, 4)
+  for (y in list(factor(x[, 1] * x[, 2] + x[, 3] > 0), cut(x[, 1], 3))) {
+    for (kernel in list(rbf_kernel(1.5), linear_kernel(), polynomial_kernel(2))) {
+      f <- regularised_dual(x, kernel, rank_sides(y), 2, 1L, tol = 1e-13)
+      v <- c(1, 0.5, 2, 0.8)
+      got <- f(sqrt(v), 0.3)
+      # the dual as a program of its own: the largest value over what the solver may choose
+      K <- gram(x, within_list(kernel, weights = sqrt(v)))
+      dual <- sum(vapply(rank_sides(y), function(g) {
+        fit <- svm_dual(K, g, 2, tol = 1e-13)
+        sum(fit$lambda) - 0.5 * sum(fit$solution * (K %*% fit$solution))
+      }, 0))
+      expect_equal(got[1], dual + 0.3 * sum(v), tolerance = 1e-9)
+      slope <- vapply(1:4, function(d) {
+        h <- replace(numeric(4), d, 1e-4)
+        (f(sqrt(v + h), 0.3)[1] - f(sqrt(v - h), 0.3)[1]) / 2e-4
+      }, 0)
+      expect_equal(got[-1], slope, tolerance = 1e-4)
+    }
+  }
+  fit <- kernel_rank(x, factor(x[, 2] > 0), method = "gmkl")
+  expect_true(all(diff(fit$path$value) <= 0))
+  expect_identical(fit$ranking[1], 2L)
+  expect_equal(unname(fit$kernel$weights), unname(fit$weights))
+  harder <- kernel_rank(x, factor(x[, 2] > 0), method = "gmkl", ridge = 1)
+  expect_lt(sum(harder$weights^2), sum(fit$weights^2))
+})
+
+test_that("a null line says what chance alone would bring", {
+  set.seed(4)
+  x <- matrix(rnorm(60 * 20), 60)
+  y <- factor(rep(1:2, 30))
+  set.seed(1)
+  fit <- kernel_rank(x, y, method = "fisher", resample = 20, n = 2)
+  expect_named(fit$null, c("mean", "95%"))
+  expect_equal(fit$null[["mean"]], 2 / 20)
+  expect_gt(fit$null[["95%"]], fit$null[["mean"]])
+  # by hand, with the random numbers in the order of their drawing
+  set.seed(1)
+  rows <- draw_subsamples(y, 20)
+  shares <- replicate(10, {
+    permuted <- y[sample.int(60)]
+    mine <- draw_subsamples(permuted, 20)
+    best <- lapply(mine, function(i) order(-kernel_rank(scale(x)[i, ], permuted[i], method = "fisher", scale = FALSE)$score)[1:2])
+    tabulate(unlist(best), 20) / 20
+  })
+  expect_equal(fit$null[["95%"]], quantile(shares, 0.95, names = FALSE))
+  best <- lapply(rows, function(i) order(-kernel_rank(scale(x)[i, ], y[i], method = "fisher", scale = FALSE)$score)[1:2])
+  expect_equal(unname(fit$frequency), tabulate(unlist(best), 20) / 20)
+  expect_null(kernel_rank(x, y)$null)
+  expect_identical(unname(suppressMessages(kernel_rank(x, y, method = "fisher", resample = 2, n = 20))$null), c(1, 1))
+  numbers <- kernel_rank(x, x[, 3], resample = 3, n = 1)
+  expect_identical(numbers$frequency[[3]], 1)
+  expect_equal(numbers$null[["mean"]], 1 / 20)
 })

@@ -1,0 +1,73 @@
+# The methods of kernel_rank(), one entry each; no other file asks for a method by its name.
+#   fit      function(x, y, control) that ranks columns that vary, see method_result()
+#   numbers  whether `y` may be numbers
+#   kernels  what it can use, see usable_kernels()
+#   default  its kernel: "half" (RBF, sigma half of "mean"), "set" (the same of the columns in the
+#            set at hand) or "linear"
+#   value, score   words for the criterion it reaches and for the score of a column
+#   criterion      what src/criterion.c calls the criterion
+#   ordinal  it orders columns one by one: the score is made from the ranks, and a path has steps
+#   ridge    its default `ridge`
+#   updates  it has the paper's update as printed beside the corrected one
+#   remedy   what to give where its normal vector vanishes
+rank_spec <- function(fit, value, kernels = "smooth", default = "half", numbers = FALSE,
+                      score = "scale factor", criterion = NULL, ordinal = FALSE, ridge = NULL,
+                      updates = FALSE, remedy = "another `cost`") {
+  if (ordinal) score <- "score (columns + 1 - rank)"
+  list(fit = fit, value = value, kernels = kernels, default = default, numbers = numbers,
+       score = score, criterion = criterion, ordinal = ordinal, ridge = ridge, updates = updates,
+       remedy = remedy)
+}
+
+rank_methods <- list(
+  sas = rank_spec(rank_by_criterion, "alignment", criterion = "alignment", numbers = TRUE),
+  scss = rank_spec(rank_by_criterion, "separability", criterion = "separability"),
+  sfs = rank_spec(rank_by_criterion, "Frobenius product", "bounded", criterion = "product",
+                  numbers = TRUE),
+  kfds = rank_spec(rank_kfds, "Fisher ratio", "linear", "linear", ridge = 1e-2, updates = TRUE,
+                   remedy = "a larger `ridge`"),
+  fisher = rank_spec(rank_fisher, "value", "any", score = "Fisher score"),
+  rfe = rank_spec(rank_rfe, "squared norm", "linear", "linear", ordinal = TRUE),
+  arom = rank_spec(rank_arom, "squared norm", "linear", "linear"),
+  r2w2 = rank_spec(rank_r2w2, "radius-margin bound"),
+  bahsic = rank_spec(rank_bahsic, "HSIC", "any", "set", numbers = TRUE, ordinal = TRUE),
+  forward = rank_spec(rank_forward, "alignment", "core", "set", numbers = TRUE, ordinal = TRUE),
+  fusion = rank_spec(rank_fusion, "columns left", "linear", "linear", numbers = TRUE),
+  gmkl = rank_spec(rank_gmkl, "regularised dual", ridge = 0.1)
+)
+
+usable_kernels <- function(kernels) {
+  smooth <- c("linear", "rbf", "laplace", "polynomial")
+  switch(kernels,
+    smooth = smooth, bounded = c("rbf", "laplace"), linear = "linear",
+    core = c(smooth, "sigmoid", "spline"), any = c(smooth, "sigmoid", "spline", "function")
+  )
+}
+
+rank_kernel <- function(kernel, method) {
+  spec <- rank_methods[[method]]
+  if (is.null(kernel)) {
+    return(if (spec$default == "linear") linear_kernel() else scaled_sigma(rbf_kernel(), 0.5))
+  }
+  kernel <- as_kernel(kernel)
+  usable <- usable_kernels(spec$kernels)
+  if (!kernel$type %in% usable) {
+    why <- if (spec$kernels == "bounded") {
+      " (its criterion grows without bound with the scale factors)"
+    }
+    abort("kernel", "`kernel`: method \"", method, "\" cannot use a ", kernel$type, " kernel", why,
+          "; it works with ", paste(usable, collapse = ", "), ".")
+  }
+  kernel
+}
+
+# Classes, or numbers where the method can use them.
+rank_response <- function(y, method) {
+  if (!is_quantity(y)) return(check_classes(y, min_rows = 2L))
+  if (rank_methods[[method]]$numbers) return(check_target(y))
+  able <- names(Filter(function(spec) spec$numbers, rank_methods))
+  must_be("y", paste0("a factor: method \"", method, "\" needs classes"), y, remedy = paste0(
+    " For classes use `factor(y)`; for numbers one of the methods ",
+    paste0("\"", able, "\"", collapse = ", "), "."
+  ))
+}

@@ -1,0 +1,147 @@
+half_mean <- function(x, columns) {
+  part <- x[, columns, drop = FALSE]
+  gram(part, rbf_kernel(sigma = 0.5 * sqrt(mean(rowSums((part - rep(colMeans(part), each = nrow(part)))^2)))))
+}
+
+naive_forward <- function(x, y, n) {
+  align <- function(columns) kernel_alignment(half_mean(x, columns), y)
+  pairs <- combn(ncol(x), 2)
+  order <- pairs[, which.max(apply(pairs, 2, align))]
+  order <- order[order(-vapply(order, align, 0))]
+  while (length(order) < n) {
+    rest <- setdiff(seq_len(ncol(x)), order)
+    order <- c(order, rest[which.max(vapply(rest, function(d) align(c(order, d)), 0))])
+  }
+  rest <- setdiff(seq_len(ncol(x)), order)
+  gain <- vapply(rest, function(d) align(c(order, d)), 0)
+  list(ranking = c(order, rest[order(-gain)]), values = vapply(seq_len(n), function(k) align(order[seq_len(k)]), 0))
+}
+
+flip_responses <- function(x) {
+  list(two = factor(x[, 2] * x[, 4] > 0), three = cut(x[, 1] + x[, 2]^2, 3), numbers = x[, 3] * x[, 1] + x[, 2])
+}
+
+test_that("the sums of flipped sets are those of Gram matrices", {
+  x <- random_matrix(150, 6)
+  x[9, ] <- x[4, ]
+  gamma <- c(0.3, 0.1, 0, 0.7, 0.2, 1)
+  set <- c(2L, 5L, 6L)
+  for (u in list(matrix(sin(1:150)), cbind(cos(1:150), 1:150 / 100))) {
+    for (threads in 1:2) {
+      got <- .Call(ffi_flip_sums, x, u, replace(numeric(6), set, 1), gamma, threads)
+      for (e in 1:6) {
+        flipped <- if (e %in% set) setdiff(set, e) else c(set, e)
+        K <- exp(-gamma[e] * as.matrix(dist(x[, flipped]))^2)
+        expect_equal(got$target[e], if (e == 3) 0 else sum(K * tcrossprod(u)), tolerance = 1e-12)
+        expect_equal(got$self[e], if (e == 3) 0 else sum(K^2), tolerance = 1e-12)
+      }
+    }
+  }
+})
+
+test_that("forward selection takes the width from the set at hand, stops after n and ranks the rest by gain", {
+  x <- random_matrix(60, 7)
+  for (y in flip_responses(x)) {
+    want <- naive_forward(scale(x), y, 3)
+    fit <- kernel_rank(x, y, method = "forward", n = 3)
+    expect_identical(fit$ranking, want$ranking)
+    expect_equal(fit$path$value, want$values, tolerance = 1e-12)
+    expect_identical(fit$path$step, fit$ranking[1:3])
+    expect_identical(unname(fit$score[fit$ranking]), c(7, 6, 5, 4, 3, 2, 1))
+    uneven <- x * rep(c(1, 3, 0.2, 1, 2, 1, 0.5), each = 60) + 100 # pairs of different widths
+    want <- naive_forward(uneven, y, 7)
+    fit <- kernel_rank(uneven, y, method = "forward", n = 7, scale = FALSE)
+    expect_identical(fit$ranking, want$ranking)
+    expect_equal(fit$path$value, want$values, tolerance = 1e-10)
+  }
+})
+
+test_that("BAHSIC takes the width from the set at hand", {
+  x <- random_matrix(60, 5)
+  for (scale in c(TRUE, FALSE)) {
+    at <- if (scale) scale(x) else x <- x * rep(c(1, 3, 0.2, 1, 2), each = 60)
+    for (y in flip_responses(x)) {
+      fit <- kernel_rank(x, y, method = "bahsic", scale = scale)
+      left <- 1:5
+      for (step in 1:4) {
+        hsic <- vapply(left, function(d) kernel_hsic(half_mean(at, setdiff(left, d)), y), 0)
+        expect_equal(fit$path$value[step], max(hsic), tolerance = 1e-10)
+        expect_identical(fit$path$step[step], left[which.max(hsic)])
+        left <- setdiff(left, fit$path$step[step])
+      }
+    }
+  }
+})
+
+test_that("a kernel that is given stays as it is, whatever the set", {
+  x <- random_matrix(60, 4)
+  y <- factor(x[, 1] > 0)
+  fixed <- kernel_rank(x, y, rbf_kernel(1.3), "forward")
+  expect_equal(fixed$path$value[4], kernel_alignment(gram(scale(x), rbf_kernel(1.3)), y), tolerance = 1e-12)
+  word <- kernel_rank(x, y, rbf_kernel("mean"), "forward")
+  expect_equal(word$path$value[1], kernel_alignment(gram(scale(x)[, word$ranking[1], drop = FALSE],
+                                                         rbf_kernel(sqrt(4 * 59 / 60))), y), tolerance = 1e-12)
+})
+
+test_that("columns that act together only are found among many", {
+  weston <- vapply(1:5, function(seed) {
+    d <- simulate_weston(50, seed, "nonlinear")
+    setequal(kernel_rank(d[names(d) != "y"], d$y, method = "forward", n = 2)$ranking[1:2], 1:2)
+  }, NA)
+  expect_true(all(weston))
+  for (seed in 1:3) {
+    set.seed(seed)
+    x <- matrix(rnorm(300 * 100), 300)
+    y <- list(factor(x[, 7] * x[, 60] > 0), x[, 7] * x[, 60])
+    for (part in list(1:200, 1:300)) { # elimination begins with all columns and needs more rows
+      expect_setequal(kernel_rank(x[part, ], y[[1]][part], method = "forward", n = 2)$ranking[1:2], c(7, 60))
+    }
+    expect_setequal(kernel_rank(x, y[[2]], method = "forward", n = 2)$ranking[1:2], c(7, 60))
+    expect_setequal(kernel_rank(x, y[[1]], method = "bahsic")$ranking[1:2], c(7, 60))
+  }
+})
+
+test_that("pairs are screened on a sample of rows where all of them cannot be afforded", {
+  x <- random_matrix(200, 30)
+  y <- factor(x[, 3] * x[, 8] + 0.2 * x[, 1] > 0)
+  for (kernel in list(NULL, rbf_kernel(1))) {
+    control <- list(follows = is.null(kernel), kernel = if (is.null(kernel)) rbf_kernel(1) else kernel, target = "balanced",
+                    threads = 1L, n = 4L, verbose = FALSE, variance = colMeans(scale(x)^2))
+    space <- set_space(scale(x), y, control, "alignment")
+    problem <- subset_problem(scale(x), y, control, "alignment")
+    exact <- best_pair(space, 30L)
+    some <- function(e, others) vapply(others, function(f) space$extended(e)[f], 0)
+    screened <- screen_pairs(problem, space$extended(integer()), control, some)
+    expect_setequal(screened$columns, exact$order)
+    expect_equal(screened$value, exact$values[2], tolerance = 1e-12)
+  }
+  rows <- sample_rows(target_factor(y, "plain"), 40)
+  expect_length(rows, 40)
+  expect_equal(mean(y[rows] == "TRUE"), mean(y == "TRUE"), tolerance = 0.1)
+  # the limit itself: work at it is done in full, beyond it is not
+  seen <- NULL
+  judge <- function(n, d) {
+    problem <- list(x = matrix(0, n, d))
+    tryCatch(best_of_pairs(problem, numeric(d), list(threads = 1L), function(...) stop("all"), NULL),
+             error = function(e) conditionMessage(e))
+  }
+  at <- sqrt(rank_pairs$work * 4)
+  expect_identical(judge(1000, floor(at / 1000)), "all")
+  expect_false(identical(judge(1000, ceiling(at / 1000) + 1), "all"))
+})
+
+test_that("many columns leave a tenth at a time, down to the last few hundred", {
+  left <- NULL
+  fit <- eliminate(1000L, list(verbose = FALSE), function(set) {
+    left <<- c(left, length(set))
+    list(loss = as.double(set), value = set)
+  })
+  want <- 1000
+  while (tail(want, 1) > 500) want <- c(want, tail(want, 1) - floor(tail(want, 1) / 10))
+  expect_identical(left[seq_along(want)], as.integer(want))
+  expect_true(all(diff(left[-seq_len(length(want) - 1)]) == -1))
+  expect_identical(fit$path$step, 1:999)
+  expect_identical(unname(order(-fit$score)), 1000:1)
+  equal <- eliminate(4L, list(verbose = FALSE), function(set) list(loss = numeric(length(set)), value = 1))
+  expect_identical(equal$path$step, 4:2)
+})
