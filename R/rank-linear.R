@@ -248,14 +248,14 @@ rank_gmkl <- function(x, y, control) {
   w <- share_duplicates(run$weights, x)
   method_result(
     w, tie = run$gradient, weights = w, value = -run$value,
-    path = search_path(-run$values, run$steps), converged = run$status == 0L
+    path = search_path(-run$values, run$steps), converged = run$status == "ok"
   )
 }
 
 # A function of scale factors and a penalty that gives the value and its gradient by their squares.
 regularised_dual <- function(x, kernel, sides, cost, threads, tol = 1e-10) {
   duals <- NULL
-  problem <- list(spec = c(0, 0, 240), kernel = core_kernel(kernel))
+  problem <- list(spec = list(type = "product", constant = 0, block = 240), kernel = core_kernel(kernel))
   function(w, penalty) {
     kernel$weights <- w
     K <- gram_matrix(x, kernel, threads = threads)

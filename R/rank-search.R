@@ -164,7 +164,7 @@ screen_pairs <- function(problem, single, control, some) {
   part <- problem
   part$x <- problem$x[rows, kept, drop = FALSE]
   part$u <- problem$u[rows, , drop = FALSE]
-  part$spec[2L] <- norm(crossprod(part$u), "F")
+  part$spec$constant <- norm(crossprod(part$u), "F")
   value <- all_pairs(part, control$threads)
   value[upper.tri(value, diag = TRUE)] <- -Inf
   finalists <- utils::head(order(value, decreasing = TRUE), rank_pairs$finalists)
