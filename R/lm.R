@@ -58,6 +58,9 @@
 #'   Brier score), and `error`, the same or for a factor the misclassification rate;
 #' * `nested`: triangular factor `r`, `c`, `center` and `mean`, from which the coefficients of
 #'   every smaller size follow (`predict(size = )`);
+#' * `leverage` (of the training rows, NULL without `keep`), `df.residual`, `deviance`, `total` (sum
+#'   of the weights) and `spread` (quantiles of leave-one-out residuals): what intervals need, see
+#'   [predict.kernel_lm()];
 #' * `calibration`: for a factor, `slope` and `offset` of the probabilities, and `reliability`, how
 #'   often what they say of rows left out came true;
 #' * `levels`: class labels, NULL for regression;
@@ -82,8 +85,9 @@ kernel_lm <- function(x, ...) UseMethod("kernel_lm")
 kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size = "loo",
                               ridge = "loo",
                               tol = 0.01, center = c("none", "nearest"), neighbours = 1,
-                              threshold = identity, first = 1000, scale = TRUE, keep = NULL, ...,
-                              K = NULL, na_action = c("fail", "omit", "exclude"),
+                              threshold = identity, first = 1000, scale = TRUE, keep = NULL,
+                              weights = NULL, ..., K = NULL,
+                              na_action = c("fail", "omit", "exclude"),
                               threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   x <- rows_or_gram(x, K)
@@ -97,9 +101,9 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
     threads = threads, verbose = verbose
   )
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
-    respond = response_matrix
+    respond = response_matrix, weights = weights
   )
-  fit <- fit_by_loo(parts$z, parts$y, loo, ridge)
+  fit <- fit_by_loo(parts$z, parts$y, loo, ridge, parts$weights)
   model <- new_lm(fit, parts, check_keep(keep, nrow(parts$z)))
   finish_model(model, parts, match.call(), y)
 }
@@ -126,20 +130,31 @@ new_lm <- function(fit, parts, keep) {
   basis <- head(parts$basis, fit$size)
   warn_if_dependent(basis, parts$x, fitted, coefficients[-1L, , drop = FALSE], coefficients[1L, ])
   guess <- if (!is.null(classes)) classes_of(fitted, levels(classes))
+  residuals <- response$matrix - fitted
+  rest <- residual_summary(fit, residuals, parts$weights, response$vector)
   shape <- function(m) if (response$vector) drop_column(m) else m
   new_model("kernel_lm", list(
     coefficients = shape(coefficients),
     fitted.values = if (keep) shape(fitted),
-    residuals = if (keep) shape(replace(fitted, TRUE, response$matrix - fitted)),
+    residuals = if (keep) shape(replace(fitted, TRUE, residuals)),
+    leverage = if (keep) stats::setNames(rest$leverage, parts$rows),
     basis = basis, expansion = kept_dual(basis, slopes(shape(coefficients))), size = fit$size,
     ridge = fit$ridge, loo = fit$loo, nested = nested,
     levels = levels(classes), n = nrow(fitted),
-    error = if (is.null(classes)) mean((response$matrix - fitted)^2) else mean(guess != classes),
-    confusion = if (!is.null(classes)) table(class = classes, fitted = guess),
+    error = weighted_mean(
+      if (is.null(classes)) rowMeans(residuals^2) else guess != classes, parts$weights
+    ),
+    df.residual = rest$df.residual, deviance = if (is.null(classes)) unname(rest$deviance),
+    total = rest$total, spread = rest$spread,
+    confusion = if (!is.null(classes)) count_classes(classes, guess, parts$weights),
     calibration = if (!is.null(classes)) {
-      calibrate_left_out(response$matrix - fit$left_out, classes)
+      calibrate_left_out(response$matrix - fit$left_out, classes, parts$weights)
     }
   ))
+}
+
+weighted_mean <- function(v, weights) {
+  if (is.null(weights)) mean(v) else sum(v * weights) / sum(weights)
 }
 
 # Intercept and coefficients of the first `size` coordinates.
@@ -210,11 +225,23 @@ validate_calibration <- function(calibration, levels) {
 #'   largest value and the default; `"prob"`: probabilities, calibrated on rows left out;
 #'   `"decision"`: what class and probabilities were made from, here the values of the regression.
 #' @param size NULL, or use the first `size` rows of the basis only, with coefficients to match.
+#' @param se.fit,interval,level for a regression with one response, as in [predict.lm()]: standard
+#'   errors of the fit, `"confidence"` intervals for the fit or `"prediction"` intervals for
+#'   responses, and their level.
 #' @param threads number of threads.
 #' @param ... nothing else is accepted.
 #' @returns A factor for classes; a matrix for probabilities, a column a class and rows that sum to
 #'   one; a vector, or a matrix with a column per response or class, for the regression values.
-#'   Rows with missing values give NA.
+#'   Rows with missing values give NA. With `interval` a matrix with columns `fit`, `lwr`, `upr`;
+#'   with `se.fit` a list of `fit`, `se.fit`, `df` and `residual.scale`, as [predict.lm()] has it.
+#' @section Intervals:
+#' Standard errors are `sigma()` times the root of the leverage of the new row in the penalised fit,
+#' as a Gaussian process has them. Prediction intervals do not trust any law of the errors: they
+#' take the quantile of the absolute exact leave-one-out residuals of the training rows, freed of
+#' the rows' own leverages, and multiply it by the root of one plus the leverage of the new row. They
+#' are as wide everywhere but for the leverage: right on average over rows like the training rows,
+#' too wide where errors are smaller than usual and too narrow where they are larger. Far from all
+#' training rows the fit goes to a constant, and no interval knows better.
 #' @examples
 #' fit <- kernel_lm(Species ~ ., iris)
 #' predict(fit, iris[c(1, 51, 101), ])
@@ -222,10 +249,22 @@ validate_calibration <- function(calibration, levels) {
 #' @family models
 #' @export
 predict.kernel_lm <- function(object, newdata, type = c("response", "class", "prob", "decision"),
-                              size = NULL, threads = getOption("kernelect.threads", 1L), ...) {
+                              size = NULL, se.fit = FALSE, # nolint: object_name_linter.
+                              interval = c("none", "confidence", "prediction"), level = 0.95,
+                              threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   validate_lm(object, check_basis = validate_kept)
   type <- lm_type(type, missing(type), object$levels)
+  interval <- check_choice(interval, "interval", c("none", "confidence", "prediction"))
+  asked <- check_flag(se.fit, "se.fit") || interval != "none"
+  if (asked) {
+    validate_spread(object)
+    level <- check_level(level)
+    if (!is.null(size)) {
+      abort("argument", "Standard errors and intervals are known for the size of the model only: ",
+            "leave out `size`, or fit a model of that size.")
+    }
+  }
   if (!is.null(size)) object <- nested_lm(object, size, missing(newdata))
   threads <- check_threads(threads)
   values <- if (missing(newdata)) {
@@ -236,8 +275,25 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class", "pr
   switch(type,
     class = as_ordered(predicted_classes(values, object$levels), object),
     prob = predicted_probabilities(validate_calibration(object$calibration, object$levels), values),
-    if (is.matrix(object$coefficients)) values else drop_column(values)
+    if (is.matrix(object$coefficients)) {
+      values
+    } else if (asked) {
+      h <- if (missing(newdata)) {
+        training_leverage(object)
+      } else {
+        new_leverage(object, newdata, threads)
+      }
+      with_interval(object, drop_column(values), h, se.fit, interval, level)
+    } else {
+      drop_column(values)
+    }
   )
+}
+
+check_level <- function(level) {
+  level <- check_number(level, "level", above = 0)
+  if (level >= 1) must_be("level", "a number between 0 and 1", level)
+  level
 }
 
 lm_type <- function(type, missing, levels) {

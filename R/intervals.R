@@ -1,0 +1,185 @@
+# How far a regression may be off: leverages, residual spread, and intervals for new rows.
+
+# What a fit leaves for them. `leverage`: of every training row, with its weight; `df.residual`:
+# the weight of all rows less the sum of leverages; `deviance`: weighted squares of residuals, one a
+# response; `spread`: of one response, the distribution of absolute leave-one-out residuals in units
+# of their own standard deviation's share, see prediction_factor().
+residual_summary <- function(fit, residuals, weights, vector) {
+  w <- if (is.null(weights)) rep(1, nrow(residuals)) else weights
+  leverage <- w * (1 - fit$left) / pmin(1, w)
+  list(
+    leverage = leverage, df.residual = sum(w) - sum(leverage),
+    deviance = colSums(w * residuals^2), total = sum(w),
+    spread = if (vector) {
+      weighted_order(abs(fit$left_out[, 1L]) * sqrt(pmax(fit$left, 0)), w)
+    }
+  )
+}
+
+# Order statistics with their probabilities i / (n + 1), thinned to 200 that are dense towards the
+# largest; a row of weight 3 counts as three equal ones.
+weighted_order <- function(values, weights, most = 200L) {
+  at <- order(values)
+  upto <- cumsum(weights[at])
+  from <- upto - weights[at] + pmin(1, weights[at])
+  probability <- as.vector(rbind(from, upto)) / (sum(weights) + 1)
+  once <- !duplicated(probability)
+  probability <- probability[once]
+  value <- rep(values[at], each = 2L)[once]
+  if (length(value) > most) {
+    tail <- 10^seq(-1, log10(1 - max(probability)), length.out = most / 2)
+    even <- c(seq(min(probability), 0.9, length.out = most / 2 + 1L)[seq_len(most / 2)], 1 - tail)
+    value <- stats::approx(probability, value, even, rule = 2)$y
+    probability <- even
+  }
+  data.frame(probability = probability, value = value)
+}
+
+# Half the width of a prediction interval where the fit itself is certain. Leave-one-out residuals
+# are spread by the square root of 1 / (1 - leverage), predictions of new rows by that of
+# 1 + leverage; without these factors both have the same distribution. Beyond the n / (n + 1) that
+# n rows can tell, Student's distribution stands in if it is wider.
+prediction_factor <- function(object, level) {
+  spread <- object$spread
+  known <- max(spread$probability)
+  value <- stats::approx(spread$probability, spread$value, level, rule = 2, ties = "ordered")$y
+  if (level <= known) return(value)
+  max(value, residual_scale(object) * stats::qt((1 + level) / 2, max(object$df.residual, 1)))
+}
+
+residual_scale <- function(object) sqrt(object$deviance / max(object$df.residual, 1e-8))
+
+validate_spread <- function(object) {
+  if (is.null(object$spread)) {
+    abort("argument", "Standard errors and intervals are for a regression with one response.")
+  }
+  must_hold("object",
+    spread = is.data.frame(object$spread) && nrow(object$spread) > 0L &&
+      is_numbers(object$spread$probability, nrow(object$spread)) &&
+      is_numbers(object$spread$value, nrow(object$spread)),
+    df.residual = is_numbers(object$df.residual, 1L),
+    deviance = is_numbers(object$deviance, 1L), total = is_numbers(object$total, 1L)
+  )
+}
+
+# Leverage of new rows: 1 / sum(w) + |R^{-T} (z - center)|^2.
+new_leverage <- function(object, newdata, threads) {
+  size <- length(object$basis$index)
+  nested <- validate_nested(object$nested, size, 1L)
+  z <- stats::predict(object$basis, newdata, type = "orthonormal", threads = threads)
+  known <- !is.na(z[, 1L])
+  q <- backsolve(nested$r, t(z[known, , drop = FALSE]) - nested$center, transpose = TRUE)
+  h <- rep(NA_real_, nrow(z))
+  h[known] <- 1 / object$total + colSums(q^2)
+  h
+}
+
+# The same of the training rows, whose own weight counts.
+training_leverage <- function(object) {
+  if (!is.null(object$weights)) {
+    abort("argument", "`newdata` is missing: with case weights give the rows to predict.")
+  }
+  if (is.null(object$leverage)) fail_not_kept("leverages")
+  object$leverage
+}
+
+# In the shape of predict.lm().
+with_interval <- function(object, fit, leverage, se_fit, interval, level) {
+  scale <- unname(residual_scale(object))
+  se <- stats::setNames(scale * sqrt(leverage), names(fit))
+  half <- switch(interval,
+    confidence = se * stats::qt((1 + level) / 2, max(object$df.residual, 1)),
+    prediction = prediction_factor(object, level) * sqrt(1 + leverage)
+  )
+  value <- if (interval == "none") fit else cbind(fit = fit, lwr = fit - half, upr = fit + half)
+  if (!se_fit) return(value)
+  list(fit = value, se.fit = se, df = object$df.residual, residual.scale = scale)
+}
+
+# ---- R's own verbs ------------------------------------------------------------------------------
+
+regression_only <- function(object, what) {
+  if (!is.null(object$levels)) {
+    abort("argument", what, " is for regressions; this is a model of classes.")
+  }
+}
+
+#' Leverages, residual spread and simulated responses of a kernel regression
+#'
+#' What R's own verbs for [lm()] tell of a [kernel_lm()]: use `hatvalues()` to find rows that the fit
+#' leans on, `sigma()` for the spread of the residuals, `simulate()` for responses as the model
+#' thinks they might have come out.
+#'
+#' @details
+#' Leverages are those of the penalised fit (the diagonal of the matrix that turns responses into
+#' fitted values), `df.residual()` is the number of rows (sum of weights) less their sum, `sigma()`
+#' the root of `deviance()`, the weighted sum of squared residuals, over that.
+#' @param object,model a [kernel_lm()].
+#' @param nsim number of responses to simulate.
+#' @param seed NULL, or a seed for R's random numbers, which are put back after.
+#' @param ... nothing else is accepted.
+#' @returns `hatvalues()`: a vector, a value a training row; `df.residual()`, `deviance()`,
+#'   `sigma()`: a number, the last two one a response; `simulate()`: a data frame with `nsim`
+#'   columns.
+#' @examples
+#' fit <- kernel_lm(mpg ~ wt + hp, mtcars)
+#' head(sort(hatvalues(fit), decreasing = TRUE))
+#' sigma(fit)
+#' @name kernel_lm-spread
+#' @family models
+NULL
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats hatvalues
+#' @export
+hatvalues.kernel_lm <- function(model, ...) {
+  check_dots(...)
+  validate_lm(model, "model")
+  if (is.null(model$leverage)) fail_not_kept("leverages")
+  model$leverage
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats df.residual
+#' @export
+df.residual.kernel_lm <- function(object, ...) {
+  check_dots(...)
+  validate_lm(object)$df.residual
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats deviance
+#' @export
+deviance.kernel_lm <- function(object, ...) {
+  check_dots(...)
+  regression_only(validate_lm(object), "`deviance()`")
+  object$deviance
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats sigma
+#' @export
+sigma.kernel_lm <- function(object, ...) {
+  check_dots(...)
+  regression_only(validate_lm(object), "`sigma()`")
+  residual_scale(object)
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats simulate
+#' @export
+simulate.kernel_lm <- function(object, nsim = 1, seed = NULL, ...) {
+  check_dots(...)
+  regression_only(validate_lm(object), "`simulate()`")
+  nsim <- check_whole(nsim, "nsim", min = 1)
+  middle <- stats::fitted(object)
+  if (is.matrix(middle)) abort("argument", "`simulate()` is for a regression with one response.")
+  draw <- function() {
+    noise <- matrix(stats::rnorm(length(middle) * nsim, sd = sigma.kernel_lm(object)), ncol = nsim)
+    as.data.frame(middle + noise)
+  }
+  out <- if (is.null(seed)) draw() else preserve_seed(check_whole(seed, "seed"), draw)
+  names(out) <- paste0("sim_", seq_len(nsim))
+  if (!is.null(names(middle))) row.names(out) <- names(middle)
+  out
+}

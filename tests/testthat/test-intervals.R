@@ -1,0 +1,123 @@
+test_that("without ridge on a linear kernel, all is that of lm()", {
+  twin <- lm(mpg ~ wt + hp, mtcars)
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars, kernel = linear_kernel(), basis = NULL, ridge = 0)
+  new <- mtcars[c(1, 7, 30), ]
+  for (interval in c("none", "confidence")) {
+    expect_equal(
+      predict(fit, new, se.fit = TRUE, interval = interval, level = 0.9), predict(twin, new, se.fit = TRUE, interval = interval, level = 0.9),
+      tolerance = 1e-8
+    )
+  }
+  expect_equal(predict(fit, new, interval = "confidence"), predict(twin, new, interval = "confidence"), tolerance = 1e-8)
+  expect_equal(hatvalues(fit), hatvalues(twin), tolerance = 1e-8)
+  expect_equal(c(sigma(fit), deviance(fit), df.residual(fit)), c(sigma(twin), deviance(twin), df.residual(twin)), tolerance = 1e-8)
+})
+
+test_that("leverages are the diagonal of the penalised fit's matrix, and standard errors follow", {
+  x <- random_matrix(40, 2)
+  y <- sin(x[, 1]) + 0.1 * random_matrix(40, 1, 3)[, 1]
+  fit <- kernel_lm(x, y, size = 9, ridge = 0.2)
+  z <- cbind(1, predict(fit$basis, x))
+  inverse <- solve(crossprod(z) + diag(c(0, rep(0.2, 9))))
+  expect_equal(hatvalues(fit), diag(z %*% inverse %*% t(z)), tolerance = 1e-8)
+  expect_equal(df.residual(fit), 40 - sum(hatvalues(fit)))
+  expect_equal(sigma(fit), sqrt(sum(residuals(fit)^2) / df.residual(fit)), tolerance = 1e-10)
+  new <- random_matrix(5, 2, 9)
+  found <- predict(fit, new, se.fit = TRUE)
+  z <- cbind(1, predict(fit$basis, new))
+  expect_equal(found$se.fit, sigma(fit) * sqrt(diag(z %*% inverse %*% t(z))), tolerance = 1e-8)
+  expect_identical(found$fit, predict(fit, new))
+})
+
+test_that("prediction intervals are quantiles of leave-one-out residuals freed of leverage", {
+  x <- random_matrix(60, 2)
+  y <- x[, 1]^2 + random_matrix(60, 1, 3)[, 1]
+  fit <- kernel_lm(x, y, size = 7, ridge = 0.1)
+  h <- hatvalues(fit)
+  t <- abs(residuals(fit)) / sqrt(1 - h)
+  for (level in c(0.5, 0.9)) {
+    found <- predict(fit, x, interval = "prediction", level = level)
+    half <- unname(quantile(t, level, type = 6)) * sqrt(1 + h)
+    expect_equal(found[, "upr"] - found[, "fit"], half, tolerance = 1e-6)
+    expect_equal(found[, "fit"] - found[, "lwr"], half, tolerance = 1e-6)
+  }
+  # more than sixty rows can tell: at least as wide as the widest of them
+  wide <- predict(fit, x, interval = "prediction", level = 0.999)
+  expect_true(all(wide[, "upr"] - wide[, "fit"] >= max(t) * sqrt(1 + h) - 1e-8))
+  expect_gt(min(wide[, "upr"] - wide[, "fit"]), sigma(fit) * 3)
+})
+
+test_that("order statistics count weights, and many are thinned", {
+  values <- c(3, 1, 2)
+  weights <- c(1, 3, 2)
+  plain <- weighted_order(rep(values, weights), rep(1, 6))
+  at <- seq(0.1, 0.9, by = 0.05)
+  quantiles <- function(d) approx(d$probability, d$value, at, rule = 2)$y
+  expect_equal(quantiles(weighted_order(values, weights)), quantiles(plain), tolerance = 1e-12)
+  expect_equal(quantiles(plain), unname(quantile(rep(values, weights), at, type = 6)), tolerance = 1e-12)
+  many <- abs(random_matrix(5000, 1)[, 1])
+  thin <- weighted_order(many, rep(1, 5000))
+  expect_identical(nrow(thin), 200L)
+  expect_equal(max(thin$value), max(many))
+  expect_false(is.unsorted(thin$probability, strictly = TRUE))
+  expect_equal(approx(thin$probability, thin$value, 0.95)$y, unname(quantile(many, 0.95, type = 6)), tolerance = 1e-3)
+})
+
+test_that("rows with missing values have no interval, and one row has one", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars)
+  new <- mtcars[1:3, ]
+  new$wt[2] <- NA
+  found <- predict(fit, new, interval = "prediction", se.fit = TRUE)
+  expect_identical(unname(is.na(found$fit[, "lwr"])), c(FALSE, TRUE, FALSE))
+  expect_identical(names(found$se.fit), rownames(new))
+  expect_identical(dim(predict(fit, mtcars[1, ], interval = "confidence")), c(1L, 3L))
+  expect_identical(dim(predict(fit, mtcars[0, ], interval = "confidence")), c(0L, 3L))
+})
+
+test_that("what has no interval is refused by class", {
+  classes <- kernel_lm(Species ~ ., iris)
+  several <- kernel_lm(cbind(mpg, qsec) ~ wt, mtcars)
+  one <- kernel_lm(mpg ~ wt, mtcars)
+  for (fit in list(classes, several)) {
+    expect_error(predict(fit, iris, interval = "prediction"), "one response", class = "kernelect_error_argument")
+  }
+  for (bad in list(0, 1, NA, "high")) {
+    expect_error(predict(one, mtcars, interval = "prediction", level = bad), "`level`", class = "kernelect_error_argument")
+  }
+  expect_error(predict(one, mtcars, interval = "sure"), "`interval`", class = "kernelect_error_argument")
+  expect_error(predict(one, mtcars, se.fit = NA), "`se.fit`", class = "kernelect_error_argument")
+  expect_error(predict(one, mtcars, se.fit = TRUE, size = 1), "`size`", class = "kernelect_error_argument")
+  expect_error(sigma(classes), "classes", class = "kernelect_error_argument")
+  expect_error(deviance(classes), "classes", class = "kernelect_error_argument")
+  expect_error(simulate(classes), "classes", class = "kernelect_error_argument")
+  expect_error(simulate(several), "one response", class = "kernelect_error_argument")
+  expect_error(hatvalues(kernel_lm(mpg ~ wt, mtcars, keep = FALSE)), "leverages", class = "kernelect_error_model")
+  expect_length(sigma(several), 2)
+})
+
+test_that("simulated responses scatter about the fit by sigma, and the user's random numbers stay", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars)
+  set.seed(5)
+  before <- .Random.seed
+  draws <- simulate(fit, 200, seed = 1)
+  expect_identical(.Random.seed, before)
+  expect_identical(draws, simulate(fit, 200, seed = 1))
+  expect_identical(dim(draws), c(32L, 200L))
+  expect_identical(rownames(draws), rownames(mtcars))
+  expect_equal(sd(as.matrix(draws) - fitted(fit)), sigma(fit), tolerance = 0.05)
+})
+
+test_that("prediction intervals cover fresh rows as often as they say", {
+  law <- function(n, seed) with_seed(seed, {
+    x <- runif(n, -3, 3)
+    data.frame(x, y = sin(2 * x) + rnorm(n, sd = 0.3))
+  })
+  covered <- vapply(1:20, function(i) {
+    fit <- kernel_lm(y ~ x, law(60, i))
+    new <- law(500, 100 + i)
+    found <- predict(fit, new, interval = "prediction")
+    mean(new$y >= found[, "lwr"] & new$y <= found[, "upr"])
+  }, 0)
+  expect_gt(mean(covered), 0.93)
+  expect_lt(mean(covered), 0.97)
+})
