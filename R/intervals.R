@@ -2,18 +2,47 @@
 
 # What a fit leaves for them. `leverage`: of every training row, with its weight; `df.residual`:
 # the weight of all rows less the sum of leverages; `deviance`: weighted squares of residuals, one a
-# response; `spread`: of one response, the distribution of absolute leave-one-out residuals in units
-# of their own standard deviation's share, see prediction_factor().
-residual_summary <- function(fit, residuals, weights, vector) {
-  w <- if (is.null(weights)) rep(1, nrow(residuals)) else weights
+# response; `total`: the weight of all rows. With one response also `prior`, the variance of the
+# fitted function outside the basis in units of sigma^2 and of the kernel, and `spread`, the
+# distribution of absolute leave-one-out residuals, each divided by how far it is expected to be
+# off: sigma times the root of 1 / (1 - leverage) + prior * outside.
+residual_summary <- function(fit, residuals, parts) {
+  w <- if (is.null(parts$weights)) rep(1, nrow(residuals)) else parts$weights
   leverage <- w * (1 - fit$left) / pmin(1, w)
-  list(
+  out <- list(
     leverage = leverage, df.residual = sum(w) - sum(leverage),
-    deviance = colSums(w * residuals^2), total = sum(w),
-    spread = if (vector) {
-      weighted_order(abs(fit$left_out[, 1L]) * sqrt(pmax(fit$left, 0)), w)
-    }
+    deviance = unname(colSums(w * residuals^2)), total = sum(w)
   )
+  if (!parts$y$vector) return(out)
+  outside <- outside_basis(parts, fit$size)
+  out$prior <- prior_variance(out, fit, parts$y$matrix[, 1L], w, mean(outside$diagonal))
+  # a leverage of 1 says nothing of the spread
+  scale <- sqrt(1 / pmax(fit$left, 1e-10) + out$prior * outside$residual)
+  out$spread <- weighted_order(abs(fit$left_out[, 1L]) / scale, w)
+  out
+}
+
+# Squared distances of the training rows to the span of the basis rows, of at most `diagonal`; not
+# known of rows that come as a Gram matrix.
+outside_basis <- function(parts, size) {
+  basis <- parts$basis
+  if (is.null(basis$kernel)) return(list(residual = 0, diagonal = 1))
+  inside <- rowSums(parts$z[, seq_len(size), drop = FALSE]^2)
+  diagonal <- if (is.null(basis$shift)) {
+    kernel_diagonal(basis$kernel, parts$x)
+  } else { # of the centred kernel
+    expand_basis(basis, parts$x, expansion(basis, "residual"), scaling = NULL)[, 1L] +
+      rowSums(parts$z^2)
+  }
+  list(residual = pmax(diagonal - inside, 0), diagonal = diagonal)
+}
+
+# A ridge takes coefficients for normal with variance sigma^2 / ridge; but what no basis row explains
+# cannot vary more than the response does.
+prior_variance <- function(rest, fit, y, w, diagonal) {
+  variance <- sum(w * (y - sum(w * y) / sum(w))^2) / max(sum(w) - 1, 1)
+  sigma2 <- rest$deviance / max(rest$df.residual, 1e-8)
+  min(1 / fit$ridge, variance / (max(sigma2, 1e-300) * diagonal))
 }
 
 # Order statistics with their probabilities i / (n + 1), thinned to 200 that are dense towards the
@@ -35,10 +64,8 @@ weighted_order <- function(values, weights, most = 200L) {
   data.frame(probability = probability, value = value)
 }
 
-# Half the width of a prediction interval where the fit itself is certain. Leave-one-out residuals
-# are spread by the square root of 1 / (1 - leverage), predictions of new rows by that of
-# 1 + leverage; without these factors both have the same distribution. Beyond the n / (n + 1) that
-# n rows can tell, Student's distribution stands in if it is wider.
+# Half the width of a prediction interval in units of how far a row is expected to be off. Beyond
+# the n / (n + 1) that n rows can tell, Student's distribution stands in if it is wider.
 prediction_factor <- function(object, level) {
   spread <- object$spread
   known <- max(spread$probability)
@@ -57,7 +84,7 @@ validate_spread <- function(object) {
     spread = is.data.frame(object$spread) && nrow(object$spread) > 0L &&
       is_numbers(object$spread$probability, nrow(object$spread)) &&
       is_numbers(object$spread$value, nrow(object$spread)),
-    df.residual = is_numbers(object$df.residual, 1L),
+    df.residual = is_numbers(object$df.residual, 1L), prior = is_numbers(object$prior, 1L),
     deviance = is_numbers(object$deviance, 1L), total = is_numbers(object$total, 1L)
   )
 }
@@ -74,22 +101,19 @@ new_leverage <- function(object, newdata, threads) {
   h
 }
 
-# The same of the training rows, whose own weight counts.
-training_leverage <- function(object) {
-  if (!is.null(object$weights)) {
-    abort("argument", "`newdata` is missing: with case weights give the rows to predict.")
-  }
-  if (is.null(object$leverage)) fail_not_kept("leverages")
-  object$leverage
+# Squared distances of new rows to the span of the basis rows.
+new_outside <- function(object, newdata, threads) {
+  if (is.null(object$basis$kernel)) return(0)
+  pmax(stats::predict(object$basis, newdata, type = "residual", threads = threads), 0)
 }
 
 # In the shape of predict.lm().
-with_interval <- function(object, fit, leverage, se_fit, interval, level) {
+with_interval <- function(object, fit, leverage, outside, se_fit, interval, level) {
   scale <- unname(residual_scale(object))
   se <- stats::setNames(scale * sqrt(leverage), names(fit))
   half <- switch(interval,
     confidence = se * stats::qt((1 + level) / 2, max(object$df.residual, 1)),
-    prediction = prediction_factor(object, level) * sqrt(1 + leverage)
+    prediction = prediction_factor(object, level) * sqrt(1 + leverage + object$prior * outside)
   )
   value <- if (interval == "none") fit else cbind(fit = fit, lwr = fit - half, upr = fit + half)
   if (!se_fit) return(value)

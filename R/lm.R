@@ -59,8 +59,8 @@
 #' * `nested`: triangular factor `r`, `c`, `center` and `mean`, from which the coefficients of
 #'   every smaller size follow (`predict(size = )`);
 #' * `leverage` (of the training rows, NULL without `keep`), `df.residual`, `deviance`, `total` (sum
-#'   of the weights) and `spread` (quantiles of leave-one-out residuals): what intervals need, see
-#'   [predict.kernel_lm()];
+#'   of the weights), `prior` and `spread` (quantiles of scaled leave-one-out residuals): what
+#'   intervals need, see [predict.kernel_lm()];
 #' * `calibration`: for a factor, `slope` and `offset` of the probabilities, and `reliability`, how
 #'   often what they say of rows left out came true;
 #' * `levels`: class labels, NULL for regression;
@@ -131,7 +131,7 @@ new_lm <- function(fit, parts, keep) {
   warn_if_dependent(basis, parts$x, fitted, coefficients[-1L, , drop = FALSE], coefficients[1L, ])
   guess <- if (!is.null(classes)) classes_of(fitted, levels(classes))
   residuals <- response$matrix - fitted
-  rest <- residual_summary(fit, residuals, parts$weights, response$vector)
+  rest <- residual_summary(fit, residuals, parts)
   shape <- function(m) if (response$vector) drop_column(m) else m
   new_model("kernel_lm", list(
     coefficients = shape(coefficients),
@@ -144,8 +144,8 @@ new_lm <- function(fit, parts, keep) {
     error = weighted_mean(
       if (is.null(classes)) rowMeans(residuals^2) else guess != classes, parts$weights
     ),
-    df.residual = rest$df.residual, deviance = if (is.null(classes)) unname(rest$deviance),
-    total = rest$total, spread = rest$spread,
+    df.residual = rest$df.residual, deviance = if (is.null(classes)) rest$deviance,
+    total = rest$total, prior = rest$prior, spread = rest$spread,
     confusion = if (!is.null(classes)) count_classes(classes, guess, parts$weights),
     calibration = if (!is.null(classes)) {
       calibrate_left_out(response$matrix - fit$left_out, classes, parts$weights)
@@ -237,11 +237,14 @@ validate_calibration <- function(calibration, levels) {
 #' @section Intervals:
 #' Standard errors are `sigma()` times the root of the leverage of the new row in the penalised fit,
 #' as a Gaussian process has them. Prediction intervals do not trust any law of the errors: they
-#' take the quantile of the absolute exact leave-one-out residuals of the training rows, freed of
-#' the rows' own leverages, and multiply it by the root of one plus the leverage of the new row. They
-#' are as wide everywhere but for the leverage: right on average over rows like the training rows,
-#' too wide where errors are smaller than usual and too narrow where they are larger. Far from all
-#' training rows the fit goes to a constant, and no interval knows better.
+#' take the quantile of the absolute exact leave-one-out residuals of the training rows, each in
+#' units of how far it was expected to be off (from its leverage and its distance to the span of the
+#' basis), and multiply it by the same for the new row. So they are wider for rows unlike the
+#' training rows, but do not follow errors that are larger here than there: coverage is right on
+#' average. Measured on fresh rows with 95 % intervals (`bench/coverage.R`, ten sets and eight
+#' simulations with normal, skewed, heavy-tailed and heteroscedastic errors, halves and 40 or 200
+#' training rows): 93.3 to 95.3 % of the responses were covered, but for the two sets that left 23
+#' training rows for 5 and 15 columns, `swiss` (89.8 %) and `UScrime` (87.0 %).
 #' @examples
 #' fit <- kernel_lm(Species ~ ., iris)
 #' predict(fit, iris[c(1, 51, 101), ])
@@ -278,16 +281,17 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class", "pr
     if (is.matrix(object$coefficients)) {
       values
     } else if (asked) {
-      h <- if (missing(newdata)) {
-        training_leverage(object)
-      } else {
-        new_leverage(object, newdata, threads)
-      }
-      with_interval(object, drop_column(values), h, se.fit, interval, level)
+      if (missing(newdata)) fail_no_rows()
+      with_interval(object, drop_column(values), new_leverage(object, newdata, threads),
+                    new_outside(object, newdata, threads), se.fit, interval, level)
     } else {
       drop_column(values)
     }
   )
+}
+
+fail_no_rows <- function() {
+  abort("argument", "`newdata` is missing: standard errors and intervals are for rows given.")
 }
 
 check_level <- function(level) {

@@ -29,21 +29,30 @@ test_that("leverages are the diagonal of the penalised fit's matrix, and standar
   expect_identical(found$fit, predict(fit, new))
 })
 
-test_that("prediction intervals are quantiles of leave-one-out residuals freed of leverage", {
+test_that("prediction intervals are quantiles of leave-one-out residuals in units of what is expected", {
   x <- random_matrix(60, 2)
   y <- x[, 1]^2 + random_matrix(60, 1, 3)[, 1]
-  fit <- kernel_lm(x, y, size = 7, ridge = 0.1)
-  h <- hatvalues(fit)
-  t <- abs(residuals(fit)) / sqrt(1 - h)
-  for (level in c(0.5, 0.9)) {
-    found <- predict(fit, x, interval = "prediction", level = level)
-    half <- unname(quantile(t, level, type = 6)) * sqrt(1 + h)
-    expect_equal(found[, "upr"] - found[, "fit"], half, tolerance = 1e-6)
-    expect_equal(found[, "fit"] - found[, "lwr"], half, tolerance = 1e-6)
+  new <- random_matrix(20, 2, 8)
+  for (center in c("none", "nearest")) {
+    for (ridge in c(0, 1e-4, 2)) { # the prior variance is bounded by that of y, or by the ridge
+      fit <- kernel_lm(x, y, size = 7, ridge = ridge, center = center)
+      own <- predict(kernel_basis(x, size = 7, tol = 0, center = center), x, type = "residual")
+      whole <- own + rowSums(predict(fit$basis, x)^2)
+      prior <- min(1 / ridge, var(y) / sigma(fit)^2 / mean(whole))
+      t <- abs(residuals(fit) / (1 - hatvalues(fit))) / sqrt(1 / (1 - hatvalues(fit)) + prior * own)
+      h <- (predict(fit, new, se.fit = TRUE)$se.fit / sigma(fit))^2
+      off <- sqrt(1 + h + prior * predict(fit$basis, new, type = "residual"))
+      for (level in c(0.5, 0.9)) {
+        found <- predict(fit, new, interval = "prediction", level = level)
+        half <- unname(quantile(t, level, type = 6)) * off
+        expect_equal(found[, "upr"] - found[, "fit"], half, tolerance = 1e-6)
+        expect_equal(found[, "fit"] - found[, "lwr"], half, tolerance = 1e-6)
+      }
+    }
   }
   # more than sixty rows can tell: at least as wide as the widest of them
-  wide <- predict(fit, x, interval = "prediction", level = 0.999)
-  expect_true(all(wide[, "upr"] - wide[, "fit"] >= max(t) * sqrt(1 + h) - 1e-8))
+  wide <- predict(fit, new, interval = "prediction", level = 0.999)
+  expect_true(all(wide[, "upr"] - wide[, "fit"] >= max(t) * off - 1e-8))
   expect_gt(min(wide[, "upr"] - wide[, "fit"]), sigma(fit) * 3)
 })
 
@@ -85,6 +94,7 @@ test_that("what has no interval is refused by class", {
     expect_error(predict(one, mtcars, interval = "prediction", level = bad), "`level`", class = "kernelect_error_argument")
   }
   expect_error(predict(one, mtcars, interval = "sure"), "`interval`", class = "kernelect_error_argument")
+  expect_error(predict(one, interval = "prediction"), "`newdata` is missing", class = "kernelect_error_argument")
   expect_error(predict(one, mtcars, se.fit = NA), "`se.fit`", class = "kernelect_error_argument")
   expect_error(predict(one, mtcars, se.fit = TRUE, size = 1), "`size`", class = "kernelect_error_argument")
   expect_error(sigma(classes), "classes", class = "kernelect_error_argument")
