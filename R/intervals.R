@@ -15,6 +15,7 @@ residual_summary <- function(fit, residuals, parts) {
   )
   if (!parts$y$vector) return(out)
   outside <- outside_basis(parts, fit$size)
+  out$outside <- outside$residual
   out$prior <- prior_variance(out, fit, parts$y$matrix[, 1L], w, mean(outside$diagonal))
   # a leverage of 1 says nothing of the spread
   scale <- sqrt(1 / pmax(fit$left, 1e-10) + out$prior * outside$residual)
@@ -26,7 +27,7 @@ residual_summary <- function(fit, residuals, parts) {
 # known of rows that come as a Gram matrix.
 outside_basis <- function(parts, size) {
   basis <- parts$basis
-  if (is.null(basis$kernel)) return(list(residual = 0, diagonal = 1))
+  if (is.null(basis$kernel)) return(list(residual = numeric(nrow(parts$z)), diagonal = 1))
   inside <- rowSums(parts$z[, seq_len(size), drop = FALSE]^2)
   diagonal <- if (is.null(basis$shift)) {
     kernel_diagonal(basis$kernel, parts$x)
@@ -89,31 +90,40 @@ validate_spread <- function(object) {
   )
 }
 
-# Leverage of new rows: 1 / sum(w) + |R^{-T} (z - center)|^2.
-new_leverage <- function(object, newdata, threads) {
-  size <- length(object$basis$index)
-  nested <- validate_nested(object$nested, size, 1L)
-  z <- stats::predict(object$basis, newdata, type = "orthonormal", threads = threads)
+# How uncertain the fit is at new rows: `leverage`, 1 / sum(w) + |R^{-T} (z - center)|^2, and
+# `outside`, the squared distance to the span of the basis (not known of a Gram matrix).
+new_off <- function(object, newdata, threads) {
+  basis <- object$basis
+  nested <- validate_nested(object$nested, length(basis$index), 1L)
+  z <- stats::predict(basis, newdata, type = "orthonormal", threads = threads)
   known <- !is.na(z[, 1L])
   q <- backsolve(nested$r, t(z[known, , drop = FALSE]) - nested$center, transpose = TRUE)
-  h <- rep(NA_real_, nrow(z))
-  h[known] <- 1 / object$total + colSums(q^2)
-  h
+  leverage <- rep(NA_real_, nrow(z))
+  leverage[known] <- 1 / object$total + colSums(q^2)
+  outside <- if (is.null(basis$kernel)) {
+    0
+  } else {
+    pmax(stats::predict(basis, newdata, type = "residual", threads = threads), 0)
+  }
+  list(leverage = leverage, outside = outside)
 }
 
-# Squared distances of new rows to the span of the basis rows.
-new_outside <- function(object, newdata, threads) {
-  if (is.null(object$basis$kernel)) return(0)
-  pmax(stats::predict(object$basis, newdata, type = "residual", threads = threads), 0)
+# The same at the training rows.
+training_off <- function(object) {
+  leverage <- object$leverage / (if (is.null(object$weights)) 1 else object$weights)
+  must_hold("object", outside = is.double(object$outside), leverage = is.double(leverage))
+  lapply(list(leverage = leverage, outside = object$outside), stats::naresid,
+         omit = object$na.action)
 }
 
 # In the shape of predict.lm().
-with_interval <- function(object, fit, leverage, outside, se_fit, interval, level) {
+with_interval <- function(object, fit, off, se_fit, interval, level) {
   scale <- unname(residual_scale(object))
-  se <- stats::setNames(scale * sqrt(leverage), names(fit))
+  se <- stats::setNames(scale * sqrt(off$leverage), names(fit))
   half <- switch(interval,
     confidence = se * stats::qt((1 + level) / 2, max(object$df.residual, 1)),
-    prediction = prediction_factor(object, level) * sqrt(1 + leverage + object$prior * outside)
+    prediction = prediction_factor(object, level) *
+      sqrt(1 + off$leverage + object$prior * off$outside)
   )
   value <- if (interval == "none") fit else cbind(fit = fit, lwr = fit - half, upr = fit + half)
   if (!se_fit) return(value)
@@ -160,7 +170,7 @@ hatvalues.kernel_lm <- function(model, ...) {
   check_dots(...)
   validate_lm(model, "model")
   if (is.null(model$leverage)) fail_not_kept("leverages")
-  model$leverage
+  kept_rows(model, "leverage")
 }
 
 #' @rdname kernel_lm-spread

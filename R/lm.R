@@ -58,7 +58,8 @@
 #'   Brier score), and `error`, the same or for a factor the misclassification rate;
 #' * `nested`: triangular factor `r`, `c`, `center` and `mean`, from which the coefficients of
 #'   every smaller size follow (`predict(size = )`);
-#' * `leverage` (of the training rows, NULL without `keep`), `df.residual`, `deviance`, `total` (sum
+#' * `leverage` and `outside` (squared distance to the span of the basis) of the training rows and
+#'   their `weights`, NULL without `keep`; `df.residual`, `deviance`, `total` (sum
 #'   of the weights), `prior` and `spread` (quantiles of scaled leave-one-out residuals): what
 #'   intervals need, see [predict.kernel_lm()];
 #' * `calibration`: for a factor, `slope` and `offset` of the probabilities, and `reliability`, how
@@ -138,6 +139,7 @@ new_lm <- function(fit, parts, keep) {
     fitted.values = if (keep) shape(fitted),
     residuals = if (keep) shape(replace(fitted, TRUE, residuals)),
     leverage = if (keep) stats::setNames(rest$leverage, parts$rows),
+    outside = if (keep) rest$outside, weights = if (keep) parts$weights,
     basis = basis, expansion = kept_dual(basis, slopes(shape(coefficients))), size = fit$size,
     ridge = fit$ridge, loo = fit$loo, nested = nested,
     levels = levels(classes), n = nrow(fitted),
@@ -281,17 +283,12 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class", "pr
     if (is.matrix(object$coefficients)) {
       values
     } else if (asked) {
-      if (missing(newdata)) fail_no_rows()
-      with_interval(object, drop_column(values), new_leverage(object, newdata, threads),
-                    new_outside(object, newdata, threads), se.fit, interval, level)
+      off <- if (missing(newdata)) training_off(object) else new_off(object, newdata, threads)
+      with_interval(object, drop_column(values), off, se.fit, interval, level)
     } else {
       drop_column(values)
     }
   )
-}
-
-fail_no_rows <- function() {
-  abort("argument", "`newdata` is missing: standard errors and intervals are for rows given.")
 }
 
 check_level <- function(level) {

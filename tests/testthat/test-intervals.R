@@ -72,6 +72,15 @@ test_that("order statistics count weights, and many are thinned", {
   expect_equal(approx(thin$probability, thin$value, 0.95)$y, unname(quantile(many, 0.95, type = 6)), tolerance = 1e-3)
 })
 
+test_that("the training rows are predicted where no others are given", {
+  for (weights in list(NULL, rep_len(c(1, 2), 32))) {
+    fit <- kernel_lm(mtcars[c("wt", "hp")], mtcars$mpg, weights = weights)
+    for (interval in c("confidence", "prediction")) {
+      expect_equal(predict(fit, interval = interval), predict(fit, mtcars, interval = interval), tolerance = 1e-6)
+    }
+  }
+})
+
 test_that("rows with missing values have no interval, and one row has one", {
   fit <- kernel_lm(mpg ~ wt + hp, mtcars)
   new <- mtcars[1:3, ]
@@ -94,7 +103,6 @@ test_that("what has no interval is refused by class", {
     expect_error(predict(one, mtcars, interval = "prediction", level = bad), "`level`", class = "kernelect_error_argument")
   }
   expect_error(predict(one, mtcars, interval = "sure"), "`interval`", class = "kernelect_error_argument")
-  expect_error(predict(one, interval = "prediction"), "`newdata` is missing", class = "kernelect_error_argument")
   expect_error(predict(one, mtcars, se.fit = NA), "`se.fit`", class = "kernelect_error_argument")
   expect_error(predict(one, mtcars, se.fit = TRUE, size = 1), "`size`", class = "kernelect_error_argument")
   expect_error(sigma(classes), "classes", class = "kernelect_error_argument")
