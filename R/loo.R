@@ -22,27 +22,39 @@ geometric_sizes <- function(most) {
 # mean of that ridge; of the training rows: fitted, left_out (response less the prediction without
 # the row), left (1 - leverage).
 fit_by_loo <- function(z, response, choose, ridge, weights = NULL) {
-  labels <- if (!is.null(response$classes)) as.integer(response$classes)
-  sizes <- if (choose) geometric_sizes(ncol(z)) else ncol(z)
   if (is.character(ridge)) {
-    fit <- regress(z, response, 0, weights)
-    loo <- ridge_losses(fit, sizes, labels)
-    best <- best_row(loo)
-    rows <- .Call(ffi_ridge_loo, fit, loo$size[best], labels, TRUE, loo$ridge[best])
-    factor <- ridge_factor(fit, loo$size[best], loo$ridge[best])
+    sizes <- if (choose) geometric_sizes(ncol(z)) else ncol(z)
+    return(fit_by_ridge(regress(z, response, 0, weights), response, sizes))
+  }
+  fit <- regress(z, response, ridge, weights)
+  loo <- size_losses(fit, ridge, class_numbers(response))
+  settled_fit(fit, response, loo, if (choose) best_row(loo) else nrow(loo), fit)
+}
+
+# The same from a `fit` without ridge: the best of positive `ridges` at the best of `sizes`.
+fit_by_ridge <- function(fit, response, sizes, ridges = ridge_grid) {
+  loo <- ridge_losses(fit, sizes, class_numbers(response), ridges)
+  best <- best_row(loo)
+  settled_fit(fit, response, loo, best, ridge_factor(fit, loo$size[best], loo$ridge[best]))
+}
+
+# Row `best` of `loo`; `factor` has r and c of its ridge, `fit` itself where that is its own.
+settled_fit <- function(fit, response, loo, best, factor) {
+  size <- loo$size[best]
+  labels <- class_numbers(response)
+  rows <- if (identical(factor, fit)) {
+    .Call(ffi_nested_loo, fit, size, labels, TRUE)
   } else {
-    fit <- regress(z, response, ridge, weights)
-    loo <- size_losses(fit, ridge, labels)
-    best <- if (choose) best_row(loo) else nrow(loo)
-    rows <- .Call(ffi_nested_loo, fit, loo$size[best], labels, TRUE)
-    factor <- list(r = fit$r, c = fit$c)
+    .Call(ffi_ridge_loo, fit, size, labels, TRUE, loo$ridge[best])
   }
   list(
-    loo = loo, size = loo$size[best], ridge = loo$ridge[best], r = factor$r, c = factor$c,
+    loo = loo, size = size, ridge = loo$ridge[best], r = factor$r, c = factor$c,
     center = fit$center, mean = fit$mean, fitted = response$matrix - rows$residual,
     left_out = rows$left_out, left = rows$left
   )
 }
+
+class_numbers <- function(response) if (!is.null(response$classes)) as.integer(response$classes)
 
 size_losses <- function(fit, ridge, labels) {
   size <- ncol(fit$q)
@@ -63,12 +75,6 @@ ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid) {
 best_row <- function(loo) {
   least <- which(loo$loss <= min(loo$loss) * (1 + 1e-12))
   least[order(loo$size[least], -loo$ridge[least])[1L]]
-}
-
-# r and c of the ridge that leave-one-out likes best at this size; `fit` has none.
-best_ridge <- function(fit, size, labels) {
-  loo <- ridge_losses(fit, size, labels)
-  ridge_factor(fit, size, loo$ridge[best_row(loo)])
 }
 
 # r and c of a ridge from those without: least squares of c on the (far fewer) rows of r.

@@ -447,16 +447,6 @@ takes_scores <- function(fit, newdata, threads) {
   list(scores = scores, complete = new$complete, rows = new$rows)
 }
 
-# For kernel_tune(): predictions of all sizes from one fit.
-takes_predictions <- function(train, newx, kernel, sizes, ...) {
-  fit <- kernel_takes(train$x, train$y, kernel = kernel, ...)
-  scores <- takes_scores(fit, newx, 1L)$scores
-  lapply(sizes, function(size) {
-    kept <- seq_len(min(size, fit$size))
-    nearest_class(keep_directions(fit, size), scores[, kept, drop = FALSE], 1L)
-  })
-}
-
 nearest_class <- function(fit, scores, threads) {
   if (!ncol(scores)) {
     largest <- which.max(tabulate(fit$y, nlevels(fit$y)))

@@ -817,7 +817,7 @@ test_that("errors of tuning stand at their size with a bar of their standard err
     shift <- (match(results$kernel, kernels) - mean(seq_along(kernels))) * diff(range(results$size)) / 150
     colours <- class_colours(length(kernels))[match(results$kernel, kernels)]
     rings <- d$marks$shape == "open circle"
-    dots <- data_marks(d, sub(" of the data", "", kernels))
+    dots <- data_marks(d, line_names(kernels))
     dots <- dots[dots$shape == "circle", ]
     expect_equal(dots$u, results$size + shift, tolerance = 1e-3)
     expect_equal(dots$v, results$error, tolerance = 1e-3)
@@ -829,6 +829,36 @@ test_that("errors of tuning stand at their size with a bar of their standard err
     bars <- Filter(function(p) length(p$u) == 2L && p$u[1] == p$u[2] && min(p$y) >= d$frame[3] && p$colour != "#000000", d$paths)
     expect_segments(bars, results$size + shift, results$error - results$se, results$size + shift, results$error + results$se, d)
     expect_identical(vapply(bars, `[[`, "", "colour"), colours)
-    expect_identical(legend_marks(d, sub(" of the data", "", kernels))$colour, class_colours(length(kernels)))
+    expect_identical(legend_marks(d, line_names(kernels))$colour, class_colours(length(kernels)))
   }
+})
+
+test_that("a legend of tuned kernels is off the curves, and large errors do not hide the least", {
+  tuned <- kernel_tune(medv ~ ., data.frame(medv = c(1:20, 1e3), x = c(1:20, 500)), folds = 3,
+                       grid = list(sigma = c("x0.1", "x1"), size = 1:3, ridge = 0))
+  tuned$results$error <- c(900, 12.4, 20, 30, 40, 50)
+  tuned$results$se <- 1
+  tuned$best <- tuned$results[2, ]
+  d <- drawing(plot(tuned))
+  words <- line_names(unique(tuned$results$kernel))
+  dots <- data_marks(d, words)
+  dots <- dots[dots$shape == "circle", ]
+  expect_gt(min(legend_marks(d, words)$x), max(dots$x))
+  expect_equal(dots$v, tuned$results$error, tolerance = 1e-3)
+  # on an axis to 900 a difference of 7.6 would be less than one hundredth
+  expect_gt(diff(sort(dots$y)[1:2]), 0.05 * diff(d$frame[3:4]))
+})
+
+test_that("tuned widths and ridges are drawn on their own axes, the best of the rest at each", {
+  tuned <- kernel_tune(iris[1:4], iris$Species, folds = 3, grid = list(sigma = c("x0.5", "x1", "x2"), kernel = list(rbf_kernel(), laplace_kernel())))
+  expect_words(c("sigma", "RBF kernel", "Laplace kernel"), plot_words(shown <- plot(tuned)))
+  expect_setequal(rownames(shown), rownames(tuned$results))
+  both <- kernel_tune(iris[1:4], iris$Species, folds = 3, grid = list(kernel = rbf_kernel(2), size = c(4, 12), ridge = c(0.01, 1)))
+  shown <- plot_words(drawn <- plot(both))
+  expect_equal(drawn$size, c(4, 12))
+  for (size in c(4, 12)) {
+    expect_equal(drawn$error[drawn$size == size], min(both$results$error[both$results$size == size]))
+  }
+  ridges <- kernel_tune(iris[1:4], iris$Species, folds = 3, grid = list(kernel = rbf_kernel(2), ridge = c(0.01, 1)))
+  expect_words("ridge", plot_words(plot(ridges)))
 })

@@ -1,38 +1,332 @@
 small_grid <- list(kernel = list(narrow = rbf_kernel(sigma = 0.5), wide = rbf_kernel(sigma = 2)), size = c(3, 8, 15))
 
-# Cross-validation with a fit per size, on the folds of the package.
-reference_tune <- function(x, y, fit, grid, folds, seed, ...) {
-  classes <- if (is.factor(y)) y
-  fold <- preserve_seed(seed, function() assign_folds(classes, nrow(x), folds))
-  rows <- expand.grid(size = grid$size, kernel = seq_along(grid$kernel))
-  apply(rows, 1, function(candidate) {
-    errors <- lapply(seq_len(folds), function(i) {
-      model <- fit(x[fold != i, ], y[fold != i], kernel = grid$kernel[[candidate[["kernel"]]]], size = candidate[["size"]], ...)
-      p <- predict(model, x[fold == i, ])
-      if (is.factor(y)) p != y[fold == i] else (p - y[fold == i])^2
-    })
-    mean(unlist(errors))
+# Cross-validation by hand: every candidate fitted from scratch in every fold, losses of rows pooled.
+reference_tune <- function(x, y, fit, grid, fold, loss, type = NULL, weights = NULL, ...) {
+  settings <- expand.grid(c(rev(grid[names(grid) != "kernel"]), list(kernel = seq_along(grid$kernel))))
+  w <- if (is.null(weights)) rep(1, NROW(x)) else weights
+  runs <- lapply(seq_len(nrow(settings)), function(i) {
+    setting <- as.list(settings[i, , drop = FALSE])
+    setting$kernel <- grid$kernel[[setting$kernel]]
+    row_loss <- numeric(NROW(x))
+    for (f in unique(fold)) {
+      train <- fold != f
+      more <- if (!is.null(weights)) list(weights = weights[train])
+      model <- do.call(fit, c(list(x[train, ], y[train]), setting, more, list(...)))
+      p <- if (is.null(type)) predict(model, x[!train, ]) else predict(model, x[!train, ], type = type)
+      row_loss[!train] <- loss(p, y[!train])
+    }
+    by_fold <- tapply(row_loss * w, fold, sum) / tapply(w, fold, sum)
+    share <- tapply(w, fold, sum) / sum(w)
+    error <- sum(row_loss * w) / sum(w)
+    c(error = error, se = sqrt(sum(share * (by_fold - error)^2) / (length(share) - 1)))
   })
+  as.data.frame(do.call(rbind, runs))
 }
 
-test_that("one factorisation per fold and kernel gives what refitting at each size gives", {
+folds_of <- function(y, folds, seed) {
+  preserve_seed(seed, function() assign_folds(if (is.factor(y)) y, NROW(y), folds))
+}
+
+wrong <- function(p, y) p != y
+squared <- function(p, y) (p - y)^2
+
+test_that("one factorisation per fold and kernel gives what refitting each candidate gives", {
   x <- iris_matrix()
+  grid <- c(small_grid, list(ridge = c(0.001, 0.1, 10)))
   for (fit in list(kernel_lm, kernel_lda)) {
-    tuned <- kernel_tune(x, iris$Species, fit = fit, grid = small_grid, folds = 5, seed = 3)
-    expect_equal(tuned$results$error, reference_tune(x, iris$Species, fit, small_grid, 5, 3, tol = 0))
+    for (candidates in list(small_grid, grid)) {
+      tuned <- kernel_tune(x, iris$Species, fit = fit, grid = candidates, folds = 5, seed = 3)
+      twin <- reference_tune(x, iris$Species, fit, candidates, folds_of(iris$Species, 5, 3), wrong, tol = 0)
+      expect_equal(tuned$results[c("error", "se")], twin)
+    }
   }
-  tuned <- kernel_tune(x[, 1:3], x[, 4], grid = small_grid, folds = 4, ridge = 0.1, scale = FALSE, center = "nearest")
-  twin <- reference_tune(x[, 1:3], x[, 4], kernel_lm, small_grid, 4, 1,
-    ridge = 0.1, scale = FALSE, center = "nearest", tol = 0
+  grid <- c(small_grid, list(ridge = c(0, 0.1)))
+  tuned <- kernel_tune(x[, 1:3], x[, 4], grid = grid, folds = 4, scale = FALSE, center = "nearest")
+  twin <- reference_tune(x[, 1:3], x[, 4], kernel_lm, grid, folds_of(x[, 4], 4, 1), squared,
+    scale = FALSE, center = "nearest", tol = 0
   )
-  expect_equal(tuned$results$error, twin, tolerance = 1e-8)
+  expect_equal(tuned$results[c("error", "se")], twin, tolerance = 1e-8)
+  fixed <- kernel_tune(x[, 1:3], x[, 4], grid = small_grid, folds = 4, ridge = 0.1, scale = FALSE, center = "nearest")
+  expect_equal(fixed$results$error, twin$error[grid$ridge == 0.1], tolerance = 1e-8)
+  expect_true(all(fixed$results$ridge == 0.1))
+})
+
+test_that("what is not in the grid the model chooses in every fold, and on all rows for the table", {
+  x <- iris_matrix()
+  kernels <- list(kernel = small_grid$kernel)
+  for (grid in list(kernels, c(kernels, list(ridge = c(0.01, 1))))) {
+    for (fit in list(kernel_lm, kernel_lda)) {
+      tuned <- kernel_tune(x, iris$Species, fit = fit, grid = grid, folds = 3)
+      twin <- reference_tune(x, iris$Species, fit, grid, folds_of(iris$Species, 3, 1), wrong)
+      expect_equal(tuned$results[c("error", "se")], twin)
+      whole <- lapply(grid$kernel, function(kernel) {
+        lapply(if (is.null(grid$ridge)) list(NULL) else grid$ridge, function(ridge) {
+          do.call(fit, c(list(x, iris$Species, kernel = kernel), if (!is.null(ridge)) list(ridge = ridge)))
+        })
+      })
+      whole <- unlist(whole, recursive = FALSE)
+      expect_equal(tuned$results$size, vapply(whole, function(m) as.double(length(m$basis$index)), 0), ignore_attr = TRUE)
+      expect_equal(tuned$results$ridge, vapply(whole, `[[`, 0, "ridge"), ignore_attr = TRUE)
+      expect_identical(as.double(length(tuned$model$basis$index)), tuned$best$size)
+    }
+  }
+})
+
+test_that("each metric is what its formula gives on rows left out", {
+  x <- iris_matrix()
+  y <- iris$Species
+  grid <- list(kernel = small_grid$kernel, size = c(3, 12), ridge = c(0.01, 1))
+  fold <- folds_of(y, 4, 1)
+  row <- function(y) cbind(seq_along(y), as.integer(y))
+  losses <- list(
+    brier = function(p, y) rowSums((p - outer(as.integer(y), 1:3, `==`))^2),
+    logloss = function(p, y) -log(p[row(y)])
+  )
+  for (metric in names(losses)) {
+    tuned <- kernel_tune(x, y, grid = grid, folds = 4, metric = metric)
+    twin <- reference_tune(x, y, kernel_lm, grid, fold, losses[[metric]], "prob", tol = 0)
+    expect_equal(tuned$results[c("error", "se")], twin, tolerance = 1e-6)
+    expect_identical(tuned$metric, metric)
+  }
+  tuned <- kernel_tune(x[, 1:3], x[, 4], grid = grid, folds = 4, metric = "mae")
+  twin <- reference_tune(x[, 1:3], x[, 4], kernel_lm, grid, folds_of(x[, 4], 4, 1), function(p, y) abs(p - y), tol = 0)
+  expect_equal(tuned$results[c("error", "se")], twin, tolerance = 1e-8)
+})
+
+test_that("the area under the curve counts pairs of rows, classes by pairs, the largest is best", {
+  by_pairs <- function(p, y, w = rep(1, length(y))) {
+    a <- function(i, j) {
+      up <- which(as.integer(y) == i)
+      down <- which(as.integer(y) == j)
+      wins <- outer(p[up, i], p[down, i], function(u, v) (u > v) + (u == v) / 2)
+      sum(wins * outer(w[up], w[down])) / (sum(w[up]) * sum(w[down]))
+    }
+    pairs <- combn(length(levels(y)), 2)
+    mean(apply(pairs, 2, function(ij) (a(ij[1], ij[2]) + a(ij[2], ij[1])) / 2))
+  }
+  with_seed(1, {
+    y <- factor(sample(letters[1:3], 60, TRUE))
+    p <- matrix(sample(1:9, 180, TRUE), 60)
+    p <- p / rowSums(p)
+    w <- sample(0:3, 60, TRUE)
+  })
+  expect_equal(pairwise_auc(p, y), by_pairs(p, y))
+  expect_equal(pairwise_auc(p, y, w), by_pairs(p, y, w))
+  expect_identical(pairwise_auc(p[y == "a", ], y[y == "a"]), NA_real_)
+  two <- factor(y == "a")
+  q <- cbind(1 - p[, 1], p[, 1])
+  expect_equal(pairwise_auc(q, two), mean(outer(q[two == "TRUE", 2], q[two == "FALSE", 2], function(u, v) (u > v) + (u == v) / 2)))
+
+  grid <- list(kernel = small_grid$kernel, size = c(2, 12))
+  tuned <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3, metric = "auc")
+  expect_equal(tuned$best$error, max(tuned$results$error))
+  fold <- folds_of(iris$Species, 3, 1)
+  hand <- vapply(1:3, function(f) {
+    m <- kernel_lm(iris[fold != f, 1:4], iris$Species[fold != f], small_grid$kernel$wide, size = 12, tol = 0)
+    by_pairs(predict(m, iris[fold == f, ], type = "prob"), iris$Species[fold == f])
+  }, 0)
+  expect_equal(tuned$results$error[4], mean(hand), tolerance = 1e-6)
+  expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 150, metric = "auc"), "two classes", class = "kernelect_error_argument")
+})
+
+test_that("folds may be given, and repetitions average over folds of their own", {
+  x <- iris_matrix()
+  fold <- rep(c("b", "a", "c"), 50)
+  tuned <- kernel_tune(x, iris$Species, grid = small_grid, folds = fold)
+  twin <- reference_tune(x, iris$Species, kernel_lm, small_grid, fold, wrong, tol = 0)
+  expect_equal(tuned$results[c("error", "se")], twin)
+  expect_identical(tuned$folds, 3L)
+  thrice <- kernel_tune(x, iris$Species, grid = small_grid, folds = 4, repeats = 3, seed = 2)
+  all <- preserve_seed(2, function() lapply(1:3, function(i) assign_folds(iris$Species, 150, 4)))
+  twins <- lapply(all, function(fold) reference_tune(x, iris$Species, kernel_lm, small_grid, fold, wrong, tol = 0))
+  expect_equal(thrice$results$error, rowMeans(vapply(twins, `[[`, numeric(6), "error")))
+  expect_equal(thrice$results$se, sqrt(rowMeans(vapply(twins, `[[`, numeric(6), "se")^2)))
+  expect_equal(kernel_tune(x, iris$Species, grid = small_grid, folds = 4, seed = 2)$results$error, twins[[1]]$error)
+  for (bad in list(rep(1, 150), 1:3, rep(NA, 150), list(1, 2))) {
+    expect_error(kernel_tune(x, iris$Species, folds = bad), "`folds`", class = "kernelect_error_argument")
+  }
+  expect_error(kernel_tune(x, iris$Species, folds = fold, repeats = 2), "`repeats`", class = "kernelect_error_argument")
+})
+
+test_that("case weights are repeated rows, where the folds are given", {
+  skip_if_not("weights" %in% names(formals(kernel_lm.default)))
+  rows <- c(1:20, 51:70, 101:120)
+  x <- iris_matrix()[rows, ]
+  y <- iris$Species[rows]
+  w <- rep(c(1, 3, 2, 0, 1), 12)
+  fold <- rep(1:3, 20)
+  again <- rep(seq_along(w), w)
+  grid <- list(sigma = c("x0.5", "2"), size = c(3, 6), ridge = c(0.1, 1))
+  for (metric in c("error", "brier", "logloss", "auc")) {
+    a <- kernel_tune(x, y, grid = grid, folds = fold, metric = metric, weights = w)
+    b <- kernel_tune(x[again, ], y[again], grid = grid, folds = fold[again], metric = metric)
+    expect_equal(a$results, b$results, tolerance = 1e-6, info = metric)
+  }
+  expect_equal(predict(a, x, type = "prob"), predict(b, x, type = "prob"), tolerance = 1e-6)
+  number <- iris_matrix()[rows, 4]
+  a <- kernel_tune(x[, 1:3], number, grid = grid, folds = fold, metric = "mae", weights = w, nested = TRUE)
+  b <- kernel_tune(x[again, 1:3], number[again], grid = grid, folds = fold[again], metric = "mae", nested = TRUE)
+  expect_equal(a$results, b$results, tolerance = 1e-8)
+  expect_equal(a$nested, b$nested, tolerance = 1e-8)
+})
+
+test_that("the one-standard-error rule takes the simplest candidate near the best", {
+  results <- data.frame(
+    kernel = "k", sigma = 1, size = c(2, 4, 4, 8, 8), ridge = c(1, 0.1, 1, 1, 0.1), cost = NA,
+    error = c(0.5, 0.24, 0.25, 0.2, 0.21), se = c(0.3, 0.1, 0.1, 0.05, 0.2)
+  )
+  expect_identical(best_candidate(results, "one_se"), 3L)
+  expect_identical(best_candidate(results, "best"), 4L)
+  # larger is better: 0.5 alone is within 0.3 of itself, then the smallest of those
+  expect_identical(best_candidate(results, "one_se", larger = TRUE), 1L)
+  results$error[1] <- NaN
+  expect_identical(best_candidate(results, "one_se"), 3L)
+  tuned <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 5, rule = "one_se")
+  r <- tuned$results
+  near <- r[r$error <= min(r$error) + r$se[best_candidate(r)], ]
+  expect_identical(tuned$best$size, min(near$size))
+  expect_identical(length(tuned$model$basis$index), as.integer(tuned$best$size))
+  expect_output(print(tuned), "the simplest within a standard error of the least")
+})
+
+test_that("the nested estimate is that of the whole procedure on rows it has not seen", {
+  x <- iris_matrix()
+  y <- iris$Species
+  fold <- folds_of(y, 3, 1)
+  for (metric in c("error", "logloss")) {
+    tuned <- kernel_tune(x, y, grid = small_grid, folds = 3, metric = metric, nested = TRUE)
+    by_hand <- vapply(1:3, function(f) {
+      inner <- kernel_tune(x[fold != f, ], y[fold != f], grid = small_grid, folds = 3, metric = metric)
+      if (metric == "error") return(mean(predict(inner, x[fold == f, ]) != y[fold == f]))
+      p <- predict(inner, x[fold == f, ], type = "prob")
+      -mean(log(p[cbind(seq_len(nrow(p)), as.integer(y[fold == f]))]))
+    }, 0)
+    expect_equal(tuned$nested, mean(by_hand))
+    expect_equal(tuned$nested_se, sd(by_hand) / sqrt(3))
+  }
+  expect_output(print(tuned), "of the whole procedure: ", fixed = TRUE)
+  expect_null(kernel_tune(x, y, grid = small_grid, folds = 3)$nested)
+  # folds that were given stay together within
+  given <- rep(1:3, 50)
+  own <- kernel_tune(x, y, grid = small_grid, folds = given, nested = TRUE)
+  by_hand <- vapply(1:3, function(f) {
+    inner <- kernel_tune(x[given != f, ], y[given != f], grid = small_grid, folds = given[given != f])
+    mean(predict(inner, x[given == f, ]) != y[given == f])
+  }, 0)
+  expect_equal(own$nested, mean(by_hand))
+  expect_error(kernel_tune(x, y, folds = rep(1:2, 75), nested = TRUE), "three folds", class = "kernelect_error_argument")
+})
+
+test_that("the least of many estimates on noise is below one half, the nested one is not biased", {
+  runs <- vapply(1:6, function(i) {
+    with_seed(i, {
+      x <- matrix(rnorm(120), 40)
+      y <- factor(sample(rep(c("a", "b"), 20)))
+    })
+    tuned <- kernel_tune(x, y, grid = list(sigma = c("x0.5", "x1", "x2"), size = c(2, 5, 10)), folds = 4, nested = TRUE)
+    c(tuned$best$error, tuned$nested)
+  }, c(0, 0))
+  expect_lt(mean(runs[1, ]), 0.45)
+  expect_gt(mean(runs[2, ]), mean(runs[1, ]))
+})
+
+test_that("the largest seed there is will do", {
+  grid <- list(kernel = rbf_kernel(1), size = 3)
+  a <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3, seed = .Machine$integer.max, basis = "random")
+  expect_s3_class(a, "kernel_tune")
+  expect_identical(piece_seed(5, 3), 8)
+  expect_identical(piece_seed(.Machine$integer.max, 1), -as.double(.Machine$integer.max))
+  expect_identical(piece_seed(.Machine$integer.max, 0), as.double(.Machine$integer.max))
+})
+
+test_that("widths are numbers or multiples of the mean, for every kernel that has one", {
+  x <- iris_matrix()
+  mean_sigma <- resolve_kernel(rbf_kernel(), scale(x))$sigma
+  tuned <- kernel_tune(x, iris$Species, folds = 2, grid = list(sigma = c("x0.5", "mean", "3"), size = 5))
+  expect_equal(tuned$results$sigma, c(0.5 * mean_sigma, mean_sigma, 3))
+  tuned <- kernel_tune(x, iris$Species, folds = 2, grid = list(sigma = c(1, 2), size = 5, kernel = list(lap = laplace_kernel(), linear_kernel(), rbf_kernel())))
+  expect_equal(tuned$results$sigma, c(1, 2, NA, 1, 2))
+  expect_identical(tuned$results$kernel[1:3], c("lap, sigma = 1", "lap, sigma = 2", "linear kernel"))
+  expect_identical(unname(vapply(tuned$kernels, `[[`, "", "type")), c("laplace", "laplace", "linear", "rbf", "rbf"))
+  unscaled <- kernel_tune(x, iris$Species, folds = 2, grid = list(sigma = "mean", size = 5), scale = FALSE)
+  expect_equal(unscaled$results$sigma, resolve_kernel(rbf_kernel(), x)$sigma)
+  expect_equal(unscaled$model$basis$kernel$sigma, unscaled$best$sigma)
+  for (bad in list(0, -1, "x", "xx2", NA, Inf, list(c(1, 2)), "wide")) {
+    expect_error(kernel_tune(x, iris$Species, grid = list(sigma = bad)), "`grid$sigma` must be", fixed = TRUE, class = "kernelect_error_argument")
+  }
+  expect_error(kernel_tune(x, iris$Species, grid = list(sigma = numeric())), "at least one width", class = "kernelect_error_argument")
+})
+
+test_that("kernel_fusion() is tuned over cost, noise and kernels", {
+  x <- iris_matrix()[51:150, ]
+  y <- droplevels(iris$Species[51:150])
+  costs <- list(cost = c(0.5, 5))
+  tuned <- kernel_tune(x, y, fit = kernel_fusion, grid = costs, folds = 3)
+  fold <- folds_of(y, 3, 1)
+  twin <- vapply(costs$cost, function(cost) {
+    wrong <- vapply(1:3, function(f) sum(predict(kernel_fusion(x[fold != f, ], y[fold != f], cost = cost), x[fold == f, ]) != y[fold == f]), 0)
+    sum(wrong) / 100
+  }, 0)
+  expect_equal(tuned$results$error, twin)
+  expect_identical(tuned$results$cost, costs$cost)
+  expect_true(all(is.na(tuned$results$size)))
+  expect_identical(tuned$model$cost, tuned$best$cost)
+  kernels <- list(both = list(linear_kernel(), rbf_kernel()), one = rbf_kernel())
+  fused <- kernel_tune(mpg ~ wt + hp, mtcars, fit = kernel_fusion, grid = list(kernel = kernels, ridge = c(0.1, 1)), folds = 3)
+  expect_identical(fused$results$kernel, rep(c("both", "one"), each = 2))
+  expect_identical(fused$results$ridge, c(0.1, 1, 0.1, 1))
+  expect_identical(fused$model$noise, fused$best$ridge)
+  expect_length(predict(fused, mtcars[1:3, ]), 3)
+  # candidates that keep no kernel are told by NA, and an error where there is no other
+  few <- kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = c(1e-4, 1)), folds = 3)
+  expect_identical(is.na(few$results$error), c(TRUE, FALSE))
+  expect_error(kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = 1e-4), folds = 3), class = "kernelect_error_vanished")
+})
+
+test_that("a grid may only have what the model has, given once", {
+  expect_error(kernel_tune(Species ~ ., iris, grid = list(cost = 1)), "`cost`, which kernel_lm does not", class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_takes, grid = list(ridge = 1)), "`ridge`", class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = 1), ridge = 2), "twice", class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = -1)), "`grid$ridge`", fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_fusion, grid = list(cost = 0)), "`grid$cost`", fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, metric = "mse"), "numeric response", class = "kernelect_error_argument")
+  expect_error(kernel_tune(mpg ~ ., mtcars, metric = "auc"), "a factor", class = "kernelect_error_argument")
+  expect_error(kernel_tune(mpg ~ ., mtcars, metric = "rmse"), "`metric`", class = "kernelect_error_argument")
+  no_prob <- function(...) structure(list(kernel_lm(...)), class = "stubborn")
+  registerS3method("predict", "stubborn", function(object, newdata, ...) predict(object[[1]], newdata), envir = asNamespace("stats"))
+  expect_error(kernel_tune(iris[1:4], iris$Species, fit = no_prob, grid = small_grid, metric = "brier"), "probabilities", class = "kernelect_error_argument")
+})
+
+test_that("a best at the end of its grid is said, one inside is not", {
+  results <- data.frame(kernel = rep(c("a", "b", "l"), each = 4), sigma = rep(c(1, 2, NA), each = 4), size = rep(c(3, 5), 6),
+                        ridge = rep(c(0, 0, 1, 1), 3), cost = NA_real_, error = 1, se = 0)
+  grid <- list(kernels = list(a = rbf_kernel(1), b = rbf_kernel(2), l = linear_kernel()), settings = results[1:4, c("size", "ridge")])
+  expect_identical(at_edge(results, results[1, ], grid, TRUE), c(sigma = "smallest", size = "smallest"))
+  expect_identical(at_edge(results, results[8, ], grid, TRUE), c(sigma = "largest", size = "largest", ridge = "largest"))
+  expect_identical(at_edge(results, results[8, ], grid, FALSE), c(sigma = "largest", ridge = "largest"))
+  expect_identical(at_edge(results, results[9, ], grid, TRUE), c(size = "smallest"))
+  inside <- kernel_tune(iris[1:4], iris$Species, grid = list(kernel = rbf_kernel(2), size = 8), folds = 3)
+  expect_null(inside$edge)
+  edge <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), ridge = c(1e3, 1e4)), folds = 3)
+  expect_identical(edge$edge, c(ridge = "smallest"))
+  expect_output(print(edge), "at the edge of the grid: smallest ridge; a wider grid may do better", fixed = TRUE)
+})
+
+test_that("classes with two rows are no obstacle", {
+  x <- iris_matrix()[c(1:30, 51:80, 101:102), ]
+  y <- iris$Species[c(1:30, 51:80, 101:102)]
+  for (metric in c("error", "logloss")) {
+    tuned <- kernel_tune(x, y, grid = list(kernel = rbf_kernel(), size = 5), folds = 5, metric = metric)
+    expect_true(is.finite(tuned$best$error))
+  }
 })
 
 test_that("any function with a predict method can be tuned", {
   wrapped <- function(...) kernel_lm(...)
   a <- kernel_tune(iris[1:4], iris$Species, fit = wrapped, grid = small_grid, folds = 3, tol = 0)
   b <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 3)
-  expect_equal(a$results, b$results)
+  known <- setdiff(names(a$results), "ridge") # what a user's model chooses is not known
+  expect_equal(a$results[known], b$results[known])
   expect_identical(a$model, b$model)
 })
 
@@ -49,7 +343,7 @@ test_that("the function tuned is given the rows as they are", {
 
 test_that("results, best and model belong together", {
   tuned <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 5)
-  expect_named(tuned$results, c("kernel", "size", "error", "se"))
+  expect_named(tuned$results, c("kernel", "sigma", "size", "ridge", "cost", "error", "se"))
   expect_identical(nrow(tuned$results), 6L)
   expect_identical(tuned$results$kernel, rep(c("narrow", "wide"), each = 3))
   expect_identical(nrow(tuned$best), 1L)
@@ -60,7 +354,7 @@ test_that("results, best and model belong together", {
 })
 
 test_that("ties go to the smallest size, then to the first kernel", {
-  results <- data.frame(kernel = c("a", "a", "b", "b"), size = c(5, 9, 5, 9), error = c(2, 1, 1, 1), se = 0)
+  results <- data.frame(kernel = c("a", "a", "b", "b"), size = c(5, 9, 5, 9), ridge = NA, cost = NA, error = c(2, 1, 1, 1), se = 0)
   expect_identical(best_candidate(results), 3L)
   expect_identical(best_candidate(results[c(3, 1, 2), ]), 1L)
 })
@@ -109,10 +403,9 @@ test_that("matrix responses, missing rows and the default grid work", {
   x[5, 1] <- NA
   expect_message(tuned <- kernel_tune(x, iris$Species, folds = 3, na_action = "omit"), "omitted")
   expect_identical(tuned$n, 149L)
-  expect_identical(nrow(tuned$results), 20L)
-  expect_identical(sort(unique(tuned$results$size)), c(5, 10, 20, 35))
+  expect_identical(nrow(tuned$results), length(default_kernels()))
   tiny <- kernel_tune(matrix(1:8), (1:8)^2, folds = 2)
-  expect_identical(unique(tiny$results$size), 2)
+  expect_true(all(tiny$results$size <= 8))
 })
 
 test_that("sizes beyond the basis repeat its largest", {
@@ -210,22 +503,18 @@ test_that("an argument that the model does not have is refused by name", {
   expect_error(kernel_tune(Species ~ ., iris, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
 })
 
-test_that("the default sizes are those up to half of the training rows of a fold, at least one", {
-  sizes <- function(rows) check_grid_sizes(NULL, rows)
-  expect_identical(sizes(400), c(5, 10, 20, 35, 50, 75, 100, 150, 200))
-  expect_identical(sizes(399), c(5, 10, 20, 35, 50, 75, 100, 150))
-  expect_identical(sizes(10), 5)
-  expect_identical(sizes(9), 4)
-  expect_identical(sizes(2), 1)
-  expect_identical(sizes(1), 1)
-  # 21 rows in two folds leave 10 or 11 to train on, 19 leave 9 or 10
-  seen <- function(n) unique(kernel_tune(matrix(seq_len(n)), sqrt(seq_len(n)), folds = 2)$results$size)
-  expect_identical(seen(21), 5)
-  expect_identical(seen(19), 4)
+test_that("the default sizes are those up to the training rows of a fold, at least one", {
+  expect_identical(default_sizes(400), c(5, 10, 20, 35, 50, 75, 100, 150, 200))
+  expect_identical(default_sizes(199), c(5, 10, 20, 35, 50, 75, 100, 150))
+  expect_identical(default_sizes(5), 5)
+  expect_identical(default_sizes(4), 4)
+  expect_identical(default_sizes(1), 1)
+  takes <- suppressMessages(kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, folds = 3, grid = NULL))
+  expect_identical(sort(unique(takes$results$size)), c(5, 10, 20, 35, 50, 75, 100))
 })
 
 test_that("sizes are whole numbers from one, put in order", {
-  expect_identical(check_grid_sizes(c(8, 1, 8, 3L), 20), c(1, 3, 8))
+  expect_identical(check_grid_sizes(c(8, 1, 8, 3L)), c(1, 3, 8))
   for (size in list("a", numeric(), NA_real_, c(3, 0), c(3, 2.5), 0.5, -1, TRUE)) {
     expect_error(kernel_tune(iris[1:4], iris$Species, grid = list(size = size)), "`grid$size` must be a vector of whole numbers, at least 1",
                  fixed = TRUE, class = "kernelect_error_argument")
@@ -234,47 +523,49 @@ test_that("sizes are whole numbers from one, put in order", {
 
 test_that("a grid is a list of these names and no other", {
   for (grid in list(c(size = 3), list(3), list(size = 3, more = 1), list(size = 3, 4), rbf_kernel(), "rbf")) {
-    expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid), "`grid` must be a list with elements `kernel` and `size`", fixed = TRUE,
+    expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid), "`grid` must be a list with any of `kernel`, `sigma`, `size`, `ridge`, `cost`", fixed = TRUE,
                  class = "kernelect_error_argument")
   }
-  expect_named(check_grid(list(), 100), c("kernel", "size"))
+  expect_named(check_grid(list(), tune_plan(kernel_lm), 100, TRUE), c("kernels", "settings"))
 })
 
 test_that("the default kernels are a quarter to four times the mean distance", {
   x <- scale(iris_matrix())
-  widths <- vapply(check_grid_kernels(NULL), function(kernel) resolve_kernel(kernel, x)$sigma, 0)
+  widths <- vapply(default_kernels(), function(kernel) resolve_kernel(kernel, x)$sigma, 0)
   expect_equal(unname(widths) / resolve_kernel(rbf_kernel("mean"), x)$sigma, c(1 / 4, 1 / 2, 1, 2, 4))
 })
 
 test_that("kernels without a name are named by what they are, equal ones by number", {
-  kernels <- check_grid_kernels(list(a = rbf_kernel(1), rbf_kernel(2), linear_kernel()))
+  read <- function(kernels) check_grid_kernels(kernels, NULL, tune_plan(kernel_lm))
+  kernels <- read(list(a = rbf_kernel(1), rbf_kernel(2), linear_kernel()))
   expect_named(kernels, c("a", kernel_label(rbf_kernel(2)), kernel_label(linear_kernel())))
-  expect_named(check_grid_kernels(list(linear_kernel(), linear_kernel())), paste0(kernel_label(linear_kernel()), c("", " #1")))
-  expect_named(check_grid_kernels(rbf_kernel(2)), kernel_label(rbf_kernel(2)))
-  expect_error(check_grid_kernels("rbf"), class = "kernelect_error_argument")
+  expect_named(read(list(linear_kernel(), linear_kernel())), paste0(kernel_label(linear_kernel()), c("", " #1")))
+  expect_named(read(rbf_kernel(2)), kernel_label(rbf_kernel(2)))
+  expect_error(read(3), class = "kernelect_error_argument")
 })
 
 test_that("errors that differ by rounding alone tie, also at zero, and each kernel has its best", {
-  results <- data.frame(kernel = rep(c("b", "a"), each = 3), size = rep(c(2, 5, 9), 2), error = c(3, 1 + 5e-13, 1, 4, 1 + 5e-12, 2), se = 0)
+  results <- data.frame(kernel = rep(c("b", "a"), each = 3), size = rep(c(2, 5, 9), 2), ridge = NA, cost = NA, error = c(3, 1 + 5e-13, 1, 4, 1 + 5e-12, 2), se = 0)
   expect_identical(best_candidate(results), 2L)
   expect_identical(best_candidate(results[c(1, 3, 5), ]), 2L)
   expect_identical(best_candidate(replace(results, "error", list(c(1, 0, 0, 2, 0, 0)))), 2L)
   best <- best_by_kernel(results)
-  expect_identical(best, data.frame(kernel = c("b", "a"), size = c(5, 5), error = c(1 + 5e-13, 1 + 5e-12), se = 0))
+  expect_identical(best, data.frame(kernel = c("b", "a"), size = c(5, 5), ridge = NA, cost = NA, error = c(1 + 5e-13, 1 + 5e-12), se = 0))
 })
 
 test_that("error and standard error weigh folds by their rows", {
-  grid <- list(kernel = list(k = 1, l = 2), size = c(3, 6))
-  errors <- list(matrix(c(1, 2, 3, 4), 2), matrix(c(2, 2, 5, 0), 2), matrix(c(6, 2, 1, 1), 2))
+  values <- cbind(c(1, 2, 3, 4), c(2, 2, 5, 0), c(6, 2, 1, 1))
   rows <- c(2, 2, 1)
-  table <- tabulate_errors(errors, rows, grid)
-  expect_identical(table[c("kernel", "size")], data.frame(kernel = rep(c("k", "l"), each = 2), size = c(3, 6, 3, 6)))
+  combined <- combine_folds(values, rows, c(1, 1, 1))
   for (i in 1:4) {
-    fold <- vapply(errors, function(e) e[i], 0)
-    mean <- sum(rows * fold) / 5
-    expect_equal(table$error[i], mean)
-    expect_equal(table$se[i], sqrt(sum(rows * (fold - mean)^2) / 5 / 2))
+    mean <- sum(rows * values[i, ]) / 5
+    expect_equal(combined$error[i], mean)
+    expect_equal(combined$se[i], sqrt(sum(rows * (values[i, ] - mean)^2) / 5 / 2))
   }
+  values[1, 2] <- NA
+  expect_equal(combine_folds(values, rows, c(1, 1, 1))$error[1], (2 * 1 + 6) / 3)
+  values[1, 2] <- NaN
+  expect_identical(combine_folds(values, rows, c(1, 1, 1))$error[1], NaN)
 })
 
 test_that("rows left out are told of once, other messages are not lost", {
@@ -293,17 +584,6 @@ test_that("sizes beyond the rows of a fold need no word, and nothing else does u
     expect_identical(said, character())
     expect_identical(tuned$best$size, 4)
   }
-  for (path in list(lm_path, lda_path)) with_option("kernelect.threads", NULL, expect_identical(eval(formals(path)$threads), 1L))
-})
-
-test_that("the defaults of a model are those of its own function", {
-  for (pair in list(list(lm_path, kernel_lm.default), list(lda_path, kernel_lda.default))) {
-    mine <- formals(pair[[1]])
-    own <- formals(pair[[2]])
-    same <- setdiff(intersect(names(mine), names(own)), c("x", "kernel", "tol", "...", "center"))
-    expect_identical(mine[same], own[same])
-    expect_identical(mine$center, eval(own$center)[1])
-  }
 })
 
 test_that("each thing that a tuned model needs is looked at", {
@@ -319,9 +599,9 @@ test_that("each thing that a tuned model needs is looked at", {
 })
 
 test_that("one candidate is not called several, and what was measured is named", {
-  one <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2)
+  one <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2, ridge = 0)
   shown <- capture.output(print(one))
-  expect_identical(shown[1:2], c("<kernel_tune> 1 candidate, 2 folds of 32 rows", "best:    linear kernel, size 1"))
+  expect_identical(shown[1:2], c("<kernel_tune> 1 candidate, 2 folds of 32 rows", "best:    linear kernel, size 1, ridge 0"))
   two <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = rbf_kernel(1), size = 1:2), folds = 2)
   expect_output(print(two), "<kernel_tune> 2 candidates, ", fixed = TRUE)
   expect_match(shown[3], "^mean squared error: [0-9.]+ \\(standard error [0-9.]+\\)$")

@@ -1,0 +1,276 @@
+# How kernel_tune() fits a model at many settings. A plan has
+#   name         of the function
+#   own          whether it is one of this package's: it then gets the numeric matrix of the rows
+#   classes      whether it is for classes alone
+#   parameters   of the grid that it knows
+#   grid(rows, classify)    the default grid
+#   own_kernel   the kernels where the grid has neither `kernel` nor `sigma`
+#   read_kernel(kernel, label)   an entry of `grid$kernel`
+#   models(train, kernel, settings, dots)   a model for each row of `settings` (NULL: there is none),
+#                which shares what it can between them; `train` has `x`, `y` and `weights`
+#   predictions(train, newx, kernel, settings, metric, dots)   what the metric needs of each
+#   whole(x, y, kernel, setting, dots)      the model of one setting, on the user's rows
+#   chosen(model)  size, ridge and cost that a model ended with
+# A model of the package joins by an entry in tune_plans().
+
+tune_plan <- function(fit) {
+  plans <- tune_plans()
+  known <- Find(function(plan) identical(plan$fit, fit), plans)
+  if (is.null(known)) other_plan(fit) else known
+}
+
+tune_plans <- function() {
+  list(lm_plan(), lda_plan(), takes_plan(), fusion_plan())
+}
+
+new_plan <- function(name, fit, ...) {
+  plan <- list(
+    name = name, fit = fit, own = TRUE, classes = FALSE,
+    parameters = c("kernel", "sigma", "size", "ridge"),
+    grid = function(rows, classify) list(), own_kernel = default_kernels(),
+    read_kernel = read_kernel, models = NULL, whole = NULL,
+    chosen = function(model) list(size = length(model$basis$index), ridge = model$ridge)
+  )
+  given <- list(...)
+  plan[names(given)] <- given
+  if (is.null(plan$whole)) plan$whole <- function(...) fit_setting(plan, ...)
+  if (is.null(plan$predictions)) {
+    plan$predictions <- function(train, newx, kernel, settings, metric, dots) {
+      models <- plan$models(train, kernel, settings, dots)
+      lapply(models, function(model) if (!is.null(model)) predict_for(model, newx, metric, plan))
+    }
+  }
+  if (is.null(plan$models)) {
+    plan$models <- function(train, kernel, settings, dots) {
+      lapply(seq_len(nrow(settings)), function(i) {
+        fit_setting(plan, train$x, train$y, kernel, settings[i, , drop = FALSE],
+                    with_weights(dots, train$weights))
+      })
+    }
+  }
+  plan
+}
+
+default_kernels <- function() {
+  kernels <- lapply(c(1 / 4, 1 / 2, 1, 2, 4), function(f) scaled_sigma(rbf_kernel(), f))
+  stats::setNames(kernels, vapply(kernels, kernel_label, ""))
+}
+
+default_sizes <- function(rows) {
+  sizes <- c(5, 10, 20, 35, 50, 75, 100, 150, 200)
+  c(sizes[sizes <= rows], if (rows < 5) rows)
+}
+
+with_weights <- function(dots, weights) {
+  if (is.null(weights)) dots else c(dots, list(weights = weights))
+}
+
+fit_setting <- function(plan, x, y, kernel, setting, dots) {
+  do.call(plan$fit, c(list(x, y, kernel = kernel), as.list(setting), dots))
+}
+
+# ---- models on a basis ---------------------------------------------------------------------------
+
+# Sizes of the grid decide, so that the basis stops at no tolerance unless one is given.
+basis_plan <- function(name, fit, ...) {
+  new_plan(name, fit,
+    whole = function(x, y, kernel, setting, dots) {
+      fit_setting(list(fit = fit), x, y, kernel, setting, sized_dots(dots, setting))
+    },
+    ...
+  )
+}
+
+sized_dots <- function(dots, settings) {
+  if (is.null(settings$size) || "tol" %in% names(dots)) dots else c(dots, list(tol = 0))
+}
+
+# Bases are nested: one of the largest size serves all sizes and ridges. `method` is the default
+# method of the model, the defaults of which hold where `dots` says nothing.
+training_basis <- function(train, kernel, settings, dots, method, respond) {
+  dots <- sized_dots(dots, settings)
+  known <- setdiff(names(formals(method)), c("x", "y", "kernel", "size", "K", "..."))
+  unknown <- setdiff(names(dots), known)
+  if (length(unknown)) refuse_dots(unknown, length(unknown), method)
+  args <- lapply(formals(method)[known], eval, topenv())
+  args[names(dots)] <- dots
+  size <- if (!is.null(settings$size)) min(max(settings$size), nrow(train$x))
+  control <- model_control(args$basis, size, args$tol,
+    center = args$center, neighbours = args$neighbours, threshold = args$threshold,
+    first = args$first, threads = args$threads
+  )
+  parts <- fit_basis(train$x, train$y, args$basis, kernel, control, args$scale, "fail",
+                     respond = respond, weights = train$weights)
+  c(parts, list(args = args))
+}
+
+# Orthogonal coordinates of the training rows are worked out and factored once; each size and ridge
+# is then a small problem on the factor.
+lm_plan <- function() {
+  settled <- function(train, kernel, settings, dots) {
+    parts <- training_basis(train, kernel, settings, dots, kernel_lm.default, response_matrix)
+    parts$fits <- lm_fits(parts, settings)
+    parts
+  }
+  basis_plan("kernel_lm", kernel_lm,
+    models = function(train, kernel, settings, dots) {
+      parts <- settled(train, kernel, settings, dots)
+      lapply(parts$fits, new_lm, parts, FALSE)
+    },
+    predictions = function(train, newx, kernel, settings, metric, dots) {
+      parts <- settled(train, kernel, settings, dots)
+      z <- expand_basis(parts$basis, newx, expansion(parts$basis, "orthonormal"),
+                        check_threads(parts$args$threads))
+      lapply(parts$fits, lm_answer, z, parts$y, metric, parts$weights)
+    }
+  )
+}
+
+lm_fits <- function(parts, settings) {
+  ridges <- if (is.null(settings$ridge)) check_ridge(parts$args$ridge) else settings$ridge
+  sizes <- settings$size
+  if (is.null(sizes) && is.null(parts$args$basis)) sizes <- ncol(parts$z)
+  each <- function(values) if (!is.null(values)) rep_len(as.list(values), nrow(settings))
+  if (is.null(sizes)) {
+    return(lapply(each(ridges), function(ridge) {
+      fit_by_loo(parts$z, parts$y, TRUE, ridge, parts$weights)
+    }))
+  }
+  fit <- regress(parts$z, parts$y, 0, parts$weights)
+  path <- if (any(vapply(each(ridges), identical, NA, 0))) {
+    size_losses(fit, 0, class_numbers(parts$y))
+  }
+  Map(function(size, ridge) {
+    size <- min(size, ncol(parts$z))
+    if (identical(ridge, 0)) return(settled_fit(fit, parts$y, path, size, fit))
+    fit_by_ridge(fit, parts$y, size, if (is.character(ridge)) ridge_grid else ridge)
+  }, each(sizes), each(ridges))
+}
+
+# Values at rows with coordinates z, as classes, probabilities or numbers.
+lm_answer <- function(fit, z, response, metric, weights) {
+  first <- seq_len(fit$size)
+  a <- nested_coefficients(fit, fit$size)
+  centred <- z[, first, drop = FALSE] - rep(fit$center[first], each = nrow(z))
+  values <- centred %*% a + rep(fit$mean, each = nrow(z))
+  colnames(values) <- colnames(response$matrix)
+  switch(metric$needs,
+    class = classes_of(values, levels(response$classes)),
+    prob = calibrated_probabilities(
+      calibrate_softmax(response$matrix - fit$left_out, response$classes, weights), values
+    ),
+    values
+  )
+}
+
+lda_plan <- function() {
+  basis_plan("kernel_lda", kernel_lda,
+    classes = TRUE,
+    models = function(train, kernel, settings, dots) {
+      parts <- training_basis(train, kernel, settings, dots, kernel_lda.default,
+                              function(y) check_classes(y, min_rows = 2L))
+      lapply(seq_len(nrow(settings)), function(i) lda_at(parts, settings$size[i], settings$ridge[i]))
+    }
+  )
+}
+
+# The model on the first rows of the basis; NULL stands for all of them, or the ridge of the model.
+lda_at <- function(parts, size, ridge) {
+  most <- ncol(parts$z)
+  size <- if (is.null(size)) most else min(size, most)
+  ridge <- check_ridge(if (is.null(ridge)) parts$args$ridge else ridge)
+  parts$z <- parts$z[, seq_len(size), drop = FALSE]
+  parts$basis <- head(parts$basis, size)
+  scatter <- class_scatter(parts$z, parts$y, parts$weights)
+  new_lda(parts, scatter, ridge, check_prior(parts$args$prior, scatter), FALSE)
+}
+
+# ---- TAKES, fusion and functions of the user -----------------------------------------------------
+
+# One fit serves all sizes: the directions of least weight go first.
+takes_plan <- function() {
+  new_plan("kernel_takes", kernel_takes,
+    classes = TRUE, parameters = c("kernel", "sigma", "size"),
+    grid = function(rows, classify) list(size = default_sizes(rows)),
+    models = function(train, kernel, settings, dots) {
+      fit <- fit_setting(list(fit = kernel_takes), train$x, train$y, kernel, NULL,
+                         with_weights(dots, train$weights))
+      if (is.null(settings$size)) return(list(fit))
+      lapply(settings$size, function(size) keep_directions(fit, size))
+    },
+    chosen = function(model) list(size = model$size)
+  )
+}
+
+# `kernel` in the grid is one kernel or a list of them to fuse, `ridge` is its `noise`.
+fusion_plan <- function() {
+  new_plan("kernel_fusion", kernel_fusion,
+    parameters = c("kernel", "sigma", "ridge", "cost"),
+    grid = function(rows, classify) {
+      if (classify) list(cost = 10^(-2:2)) else list(ridge = 10^(-3:1))
+    },
+    own_kernel = stats::setNames(list(NULL), "columns"),
+    read_kernel = function(kernel, label) {
+      if (!is.list(kernel) || inherits(kernel, "kernelect_kernel")) {
+        return(read_kernel(kernel, label))
+      }
+      words <- vapply(kernel, function(k) {
+        if (inherits(k, "kernelect_kernel")) kernel_label(k) else class(k)[1L]
+      }, "")
+      list(kernel = kernel, label = if (label == "") paste(words, collapse = " + ") else label,
+           named = label != "")
+    },
+    whole = fuse_setting,
+    models = function(train, kernel, settings, dots) {
+      lapply(seq_len(nrow(settings)), function(i) {
+        tryCatch(
+          fuse_setting(train$x, train$y, kernel, settings[i, , drop = FALSE],
+                       with_weights(dots, train$weights)),
+          kernelect_error_vanished = function(e) NULL
+        )
+      })
+    },
+    chosen = function(model) {
+      if (is.null(model$levels)) list(ridge = model$noise) else list(cost = model$cost)
+    }
+  )
+}
+
+fuse_setting <- function(x, y, kernel, setting, dots) {
+  names(setting)[names(setting) == "ridge"] <- "noise"
+  if (inherits(kernel, "kernelect_kernel")) kernel <- list(kernel)
+  do.call(kernel_fusion, c(list(x, y), list(kernels = kernel), as.list(setting), dots))
+}
+
+# A user's function is not taken on trust: what it fails with is wrapped, unless it is ours.
+other_plan <- function(fit) {
+  trusted <- function(...) {
+    tryCatch(fit(...), error = function(e) fail_fit(e))
+  }
+  new_plan("`fit`", trusted,
+    own = FALSE, parameters = grid_parameters,
+    grid = function(rows, classify) list(size = default_sizes(rows))
+  )
+}
+
+fail_fit <- function(e) {
+  if (inherits(e, "kernelect_error")) stop(e)
+  abort("argument", "`fit` must be a function that fits a model which `predict()` knows; ",
+        "it failed with: ", conditionMessage(e))
+}
+
+# ---- predictions -----------------------------------------------------------------------------------
+
+# What the metric needs of a model at new rows: classes, numbers, or probabilities.
+predict_for <- function(model, newx, metric, plan) {
+  ask <- function() {
+    if (metric$needs == "prob") stats::predict(model, newx, type = "prob")
+    else stats::predict(model, newx)
+  }
+  value <- if (plan$own) ask() else tryCatch(ask(), error = function(e) fail_fit(e))
+  if (metric$needs == "prob" && !(is.matrix(value) && is.numeric(value))) {
+    abort("argument", "`metric` needs probabilities: `predict(model, newdata, type = \"prob\")` of ",
+          plan$name, " must give a matrix with a column a class.")
+  }
+  value
+}
