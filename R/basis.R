@@ -39,8 +39,11 @@
 #' @param scale standardise columns with their mean and sd?
 #' @param data a data frame with the variables of the formula.
 #' @param ... nothing else is accepted: a misspelt argument is an error.
-#' @param K a Gram matrix, with `x` missing.
-#' @param na_action `"fail"` on missing values, or `"omit"` the rows that have them.
+#' @param K a Gram matrix, with `x` missing. New data are then cross-Gram matrices, new rows by
+#'   training rows. Objects of kernlab's class `kernelMatrix` are taken for Gram matrices also as
+#'   `x` and as new data.
+#' @param na_action `"fail"` on missing values, `"omit"` the rows that have them, or `"exclude"`
+#'   them, which gives NA for them in `fitted()`, `residuals()` and `predict()` without new data.
 #' @param threads number of threads; the result does not depend on it.
 #' @param verbose draw a progress bar? In an interactive session one appears by itself after two
 #'   seconds.

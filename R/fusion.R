@@ -65,7 +65,8 @@
 #'   of `data`.
 #' @param folds into how many parts rows are divided for probabilities; 0: none, the fit is then
 #'   faster and `predict(type = "prob")` an error.
-#' @param na_action `"fail"` on missing values, or `"omit"` the rows that have them.
+#' @param na_action `"fail"` on missing values, `"omit"` the rows that have them, or `"exclude"`
+#'   them, which gives NA for them in `fitted()`, `residuals()` and `predict()` without new data.
 #' @param keep keep fitted values and residuals? NULL: up to 10,000 rows.
 #' @param threads number of threads for Gram matrices; the result does not depend on it.
 #' @param verbose draw a progress bar? In an interactive session one appears by itself after two

@@ -269,7 +269,9 @@ validate_lda <- function(object, arg = "object", check_basis = validate_basis) {
 #' to draw new rows among the training rows (`"scores"`).
 #'
 #' @param object a [kernel_lda()].
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name).
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
+#'   training rows.
 #' @param type `"class"`; `"prob"` (or `"posterior"`): probabilities, a column per class,
 #'   calibrated on rows left out; `"decision"`: what both are made from, the log of prior
 #'   probability times Gaussian density on the axes, up to a constant; `"scores"`: a column per

@@ -77,6 +77,11 @@
 #' plot(fit)
 #' reg <- kernel_lm(dist ~ speed, cars, size = 5, ridge = 0.1)
 #' reg$loo
+#'
+#' # a Gram matrix in place of rows, and a cross-Gram matrix in place of new rows
+#' x <- scale(as.matrix(mtcars[c("wt", "hp")]))
+#' given <- kernel_lm(K = gram(x), y = mtcars$mpg)
+#' predict(given, gram(x)[1:2, ])
 #' @family models
 #' @export
 kernel_lm <- function(x, ...) UseMethod("kernel_lm")
@@ -222,7 +227,9 @@ validate_calibration <- function(calibration, levels) {
 #' not seen.
 #'
 #' @param object a [kernel_lm()].
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name).
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
+#'   training rows.
 #' @param type `"response"`: values of the regression; for a factor also `"class"`, the class of
 #'   largest value and the default; `"prob"`: probabilities, calibrated on rows left out;
 #'   `"decision"`: what class and probabilities were made from, here the values of the regression.

@@ -112,6 +112,14 @@ predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
   if (is.data.frame(newdata)) as.data.frame(best) else best
 }
 
+#' @rdname kernel_rank
+#' @export
+head.kernel_rank <- function(x, n = 6L, ...) {
+  check_dots(...)
+  validate_rank(x, "x")
+  x$score[utils::head(x$ranking, check_whole(n, "n", min = 1))]
+}
+
 #' @export
 coef.kernel_rank <- function(object, ...) {
   check_dots(...)

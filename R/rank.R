@@ -94,7 +94,7 @@
 #'   takes. For `resample` it must be below the number of columns to tell anything: otherwise every
 #'   frequency is 1.
 #' @param scale standardise the columns first.
-#' @param na_action `"fail"`, or `"omit"` rows with missing values.
+#' @param na_action `"fail"` on missing values, or `"omit"` (or `"exclude"`) the rows that have them.
 #' @param threads number of threads; the result does not depend on it.
 #' @param verbose draw a progress bar over restarts, resamples and eliminations.
 #' @param ... nothing else is accepted.
@@ -126,6 +126,7 @@
 #' @examples
 #' fit <- kernel_rank(iris[, 1:4], iris$Species)
 #' fit
+#' head(fit, 2)
 #' head(predict(fit, iris, n = 2))
 #'
 #' set.seed(1)

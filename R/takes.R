@@ -400,7 +400,9 @@ validate_takes <- function(fit, arg = "object") {
 #' columns for another method (`"scores"`).
 #'
 #' @param object a [kernel_takes()] model.
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name).
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
+#'   training rows.
 #' @param type `"class"`: the label of the nearest training row in the weighted directions, ties
 #'   to the lowest row; `"scores"`: the weighted coordinates.
 #' @param threads number of threads.

@@ -3,24 +3,32 @@
 
 # ---- what a fit leaves for them -------------------------------------------------------------
 
-# The end of every default method: the user's call, the rows that went for missing values, and
-# whether the classes had an order. `data` is what model_data() or fit_basis() gave.
+# The end of every default method: the user's call, the rows that went for missing values, case
+# weights where rows are kept, and whether the classes had an order. `data` is what model_data() or
+# fit_basis() gave.
 finish_model <- function(model, data, call, y = NULL) {
   model$call <- portable_call(call, model)
   model$na.action <- data$na.action
+  if (!is.null(model$fitted.values) && is.null(model$weights)) model$weights <- data$weights
   if (is.ordered(y)) model$ordered <- TRUE
   model
 }
 
-# The call of the generic, which has the name of the class, without the data: do.call() writes them
-# into it, and a model would carry them along. What stands for them is no name that R can find, and
-# update() looks for it.
+# The call of the generic, which has the name of the class, without data and environments: do.call()
+# writes them into it, and a model would carry them along.
 portable_call <- function(call, model) {
   call[[1L]] <- as.name(class(model)[1L])
-  for (i in which(vapply(as.list(call)[-1L], is_large, NA))) {
-    call[[i + 1L]] <- as.name(paste0("<", sub("^an? ", "", describe(call[[i + 1L]])), ">"))
-  }
+  arguments <- as.list(call)[-1L]
+  change <- vapply(arguments, function(v) is_large(v) || inherits(v, "formula"), NA)
+  call[c(FALSE, change)] <- lapply(arguments[change], portable_argument)
   call
+}
+
+# What stands for data is no name that R can find, and update() looks for it.
+portable_argument <- function(value) {
+  if (is_large(value)) return(as.name(paste0("<", sub("^an? ", "", describe(value)), ">")))
+  attributes(value) <- NULL
+  value
 }
 
 is_large <- function(value) !is.language(value) && as.numeric(utils::object.size(value)) > 5000
@@ -124,10 +132,8 @@ coef.kernelect_model <- function(object, ...) {
 #' `residuals()` and `predict()` without new data; with `"omit"` they are absent. `na.action` in the
 #' model lists them.
 #'
-#' Regressions by [kernel_lm()] have `deviance()`, the weighted sum of squared residuals,
-#' `hatvalues()`, the leverages of the training rows, `df.residual()`, the number of rows less the
-#' sum of the leverages and less one for the intercept's own, and `sigma()`, the square root of
-#' their quotient.
+#' Of regressions by [kernel_lm()] `deviance()`, `df.residual()`, `sigma()`, `hatvalues()` and
+#' `simulate()` tell what they tell of [lm()]. A tuned model answers for the model it chose.
 #'
 #' @param object,x,formula a fitted model; in `model.frame()` it is called `formula`.
 #' @param formula. changes to the formula, as in [update.formula()].
@@ -151,10 +157,11 @@ NULL
 update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
   call <- fitting_call(object)
   here <- parent.frame()
-  if (!missing(formula.)) {
-    new <- stats::update.formula(stats::formula(object), formula.)
-    environment(new) <- unpacked_scope(model_input(object)$scope, here)
-    call$formula <- new
+  if (!missing(formula.)) call$formula <- stats::update.formula(stats::formula(object), formula.)
+  if (is.call(call$formula)) {
+    call$formula <- structure(
+      call$formula, class = "formula", .Environment = unpacked_scope(model_input(object)$scope, here)
+    )
   }
   changes <- match.call(expand.dots = FALSE)$...
   if (length(changes) && (is.null(names(changes)) || any(names(changes) == ""))) {
@@ -166,7 +173,7 @@ update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
     abort("model", "The call of the model does not say where its ", backticked(names(lost)),
           " came from: give it again, as in `update(fit, ", names(lost)[1L], " = ...)`.")
   }
-  if (!check_flag(evaluate, "evaluate")) return(call)
+  if (!check_flag(evaluate, "evaluate")) return(portable_call(call, object))
   call[[1L]] <- get(as.character(call[[1L]]), topenv()) # the package need not be attached
   eval(call, here)
 }
@@ -238,4 +245,57 @@ model.frame.kernelect_model <- function(formula, ...) {
 model_input <- function(object) {
   if (inherits(object, "kernel_tune")) object <- object$model
   if (is.null(object$input)) object$basis$input else object$input
+}
+
+# ---- what only some models can tell -----------------------------------------------------------
+
+# A tuned model answers for the one it chose; of others `why` says what is missing.
+answer_for_tuned <- function(object, verb, why, ...) {
+  if (inherits(object, "kernel_tune")) return(verb(validate_tune(object)$model, ...))
+  abort("argument", "An object of class \"", own_class(object), "\" has no ", why, ".")
+}
+
+#' @importFrom stats deviance
+#' @export
+deviance.kernelect_model <- function(object, ...) {
+  answer_for_tuned(object, stats::deviance, "deviance: only regressions by kernel_lm() have one",
+                   ...)
+}
+
+#' @importFrom stats df.residual
+#' @export
+df.residual.kernelect_model <- function(object, ...) { # nolint: object_name_linter.
+  answer_for_tuned(object, stats::df.residual,
+                   "residual degrees of freedom: only models by kernel_lm() have them", ...)
+}
+
+#' @importFrom stats sigma
+#' @export
+sigma.kernelect_model <- function(object, ...) {
+  answer_for_tuned(object, stats::sigma,
+                   "residual standard deviation: only regressions by kernel_lm() have one", ...)
+}
+
+#' @importFrom stats hatvalues
+#' @export
+hatvalues.kernelect_model <- function(model, ...) {
+  answer_for_tuned(model, stats::hatvalues, "leverages: only models by kernel_lm() have them", ...)
+}
+
+#' @importFrom stats simulate
+#' @export
+simulate.kernelect_model <- function(object, nsim = 1, seed = NULL, ...) {
+  answer_for_tuned(object, stats::simulate,
+                   "distribution to simulate from: only regressions by kernel_lm() have one",
+                   nsim = nsim, seed = seed, ...)
+}
+
+# Case weights, or what a model calls its weights: of directions, columns or kernels.
+#' @importFrom stats weights
+#' @export
+weights.kernelect_model <- function(object, ...) {
+  check_dots(...)
+  if (inherits(object, "kernel_tune")) return(stats::weights(validate_tune(object)$model))
+  if (!is.null(object$weights)) return(object$weights)
+  abort("argument", "The model has no weights: it was fitted without.")
 }
