@@ -2,7 +2,6 @@
 # says what each gives; here every line of it is run.
 
 verb_models <- function() {
-  cars <- mtcars[c("mpg", "wt", "hp", "qsec")]
   list(
     kernel_basis = kernel_basis(~ wt + hp, mtcars, size = 5),
     kernel_pca = kernel_pca(~ wt + hp, mtcars, ncomp = 3),
@@ -11,7 +10,7 @@ verb_models <- function() {
     kernel_takes = kernel_takes(Species ~ ., iris, size = 3),
     kernel_fusion = kernel_fusion(mpg ~ wt + hp, mtcars),
     kernel_rank = kernel_rank(Species ~ ., iris),
-    kernel_tune = kernel_tune(mpg ~ wt + hp, mtcars, grid = list(size = c(3, 5)), folds = 3, weights = cyl)
+    kernel_tune = kernel_tune(mpg ~ wt + hp, mtcars, grid = list(size = c(3, 5)), folds = 3)
   )
 }
 
