@@ -223,7 +223,7 @@ all_finite <- function(x) {
 }
 
 # The largest difference across the diagonal and the largest absolute value, Inf for NA.
-symmetry <- function(K) stats::setNames(as.list(.Call(ffi_symmetry, K)), c("gap", "largest"))
+symmetry <- function(K) .Call(ffi_symmetry, K)
 
 # Assigning the mode of a matrix that has it already would still end in a copy.
 as_doubles <- function(x) {

@@ -33,7 +33,7 @@ expand_basis <- function(basis, x, what, threads = 1L, scaling = basis$scaling) 
 
 expand_values <- function(x, kept, what, threads) {
   value <- .Call(ffi_expand, x, kept, what, threads)
-  if (is.null(value)) fail_overflow()
+  if (is_status(value)) raise_status(value)
   value
 }
 

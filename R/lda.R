@@ -92,12 +92,12 @@ kernel_lda.formula <- function(formula, data, ..., subset, weights) {
 
 # ---- fitting --------------------------------------------------------------------------------
 
-# Covariance and class means of the coordinates, in units of weight; `z` is centred (in place,
-# where there are no weights).
+# Covariance and class means of the coordinates, in units of weight; and the coordinates, centred.
 class_scatter <- function(z, classes, weights = NULL) {
   if (is.null(weights)) {
     counts <- tabulate(classes, nlevels(classes))
     moments <- .Call(ffi_centred_crossprod, z, TRUE)
+    z <- .Call(ffi_scale_columns, z, moments$mean, rep(1, ncol(z)))
     weighted <- z
   } else {
     counts <- as.vector(rowsum(c(weights, numeric(nlevels(classes))),

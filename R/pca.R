@@ -107,11 +107,12 @@ greedy_pca <- function(parts, ncomp, center, keep) {
   spectrum <- eigen(moments$crossprod, symmetric = TRUE)
   chosen <- choose_components(spectrum$values, ncomp, nrow(z))
   v <- spectrum$vectors[, chosen, drop = FALSE]
-  v <- v * rep(score_signs(z, v), each = nrow(v))
+  v <- v * rep(score_signs(z, v, moments$mean), each = nrow(v))
+  offset <- drop(moments$mean %*% v)
   new_pca(
     values = spectrum$values[chosen], total = sum(spectrum$values),
-    loadings = dual_coefficients(parts$basis, v), offset = drop(moments$mean %*% v),
-    scores = if (keep) z %*% v, basis = parts$basis, rows = parts$rows, center = center, n = nrow(z)
+    loadings = dual_coefficients(parts$basis, v), offset = offset,
+    scores = if (keep) z %*% v - rep(offset, each = nrow(z)), basis = parts$basis, rows = parts$rows, center = center, n = nrow(z)
   )
 }
 
@@ -127,9 +128,9 @@ choose_components <- function(values, ncomp, n) {
   seq_len(min(rank, ncomp))
 }
 
-# 1 or -1 for each column of z %*% v, so that its largest absolute value becomes positive.
-score_signs <- function(z, v) {
-  range <- .Call(ffi_extremes, z, v)
+# 1 or -1 for each column of (z - mean) %*% v, so that its largest absolute value becomes positive.
+score_signs <- function(z, v, mean = NULL) {
+  range <- .Call(ffi_extremes, z, mean, v)
   ifelse(range[, 1L] >= -range[, 2L], 1, -1)
 }
 

@@ -110,6 +110,13 @@ static void eliminate(ke_basis *b, size_t c)
     b->state.triangle[done * (done + 1) / 2 + l] = b->pool.panel[c + l * b->pool.most];
 }
 
+/* A pick among the candidates, or for an unpivoted rule the triangular solve that judges one. */
+size_t ke_picks_at_a_time(const ke_basis *b)
+{
+  const double done = (double)(b->size + b->pool.picks);
+  return ke_batch((double)b->pool.count * (b->body.source->cost + 2.0 * done) + done * done);
+}
+
 static void pick_among_candidates(ke_basis *b, const ke_env *env)
 {
   const size_t most = ke_smaller(KE_BLOCK, b->limit - b->size);
@@ -124,7 +131,7 @@ static void pick_among_candidates(ke_basis *b, const ke_env *env)
     b->index[b->size + b->pool.picks] = b->pool.row[c];
     eliminate(b, c);
     b->pool.chosen[b->pool.picks++] = c;
-    if (b->pool.picks % 8 == 0)
+    if (b->pool.picks % ke_picks_at_a_time(b) == 0)
       ke_check(env);
   }
 }

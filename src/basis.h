@@ -82,6 +82,9 @@ struct ke_basis {
 ke_status ke_basis_start(ke_basis *b);
 ke_status ke_basis_run(ke_basis *b, const ke_env *env);
 
+/* Candidates considered between two looks at an interrupt. */
+size_t ke_picks_at_a_time(const ke_basis *b);
+
 /* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness.
  * work: n + max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */
 size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work, const ke_env *env);

@@ -35,3 +35,33 @@ void ke_scale_column(const double *x, size_t n, double centre, double scale, dou
   for (size_t i = 0; i < n; i++)
     out[i] = (x[i] - centre) / scale;
 }
+
+#define SQUARE 64 /* edge of what is read at a time, there and across the diagonal */
+
+typedef struct {
+  double gap, largest, odd; /* odd: 0, or NaN where an entry is not finite */
+} comparison;
+
+static void compare_square(const double *k, size_t n, size_t i0, size_t j0, comparison *c)
+{
+  for (size_t j = j0; j < n && j < j0 + SQUARE; j++)
+    for (size_t i = i0; i < n && i < i0 + SQUARE; i++) {
+      const double a = k[i + j * n], b = k[j + i * n];
+      c->gap = fabs(a - b) > c->gap ? fabs(a - b) : c->gap;
+      c->largest = fabs(a) > c->largest ? fabs(a) : c->largest;
+      c->largest = fabs(b) > c->largest ? fabs(b) : c->largest;
+      c->odd += (a - a) + (b - b);
+    }
+}
+
+void ke_symmetry(const double *k, size_t n, double *gap, double *largest, const ke_env *env)
+{
+  comparison c = {0.0, 0.0, 0.0};
+  for (size_t j0 = 0; j0 < n; j0 += SQUARE) {
+    ke_check(env);
+    for (size_t i0 = j0; i0 < n; i0 += SQUARE)
+      compare_square(k, n, i0, j0, &c);
+  }
+  *gap = c.gap;
+  *largest = c.odd == 0.0 ? c.largest : INFINITY;
+}

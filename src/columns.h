@@ -2,12 +2,16 @@
 #ifndef KERNELECT_COLUMNS_H
 #define KERNELECT_COLUMNS_H
 
-#include <stddef.h>
+#include "env.h"
 
 /* Standard deviation with n - 1 about `mean`; 0 for a single value or a constant. */
 double ke_column_sd(const double *x, size_t n, double mean);
 
 /* out[i] = (x[i] - centre) / scale */
 void ke_scale_column(const double *x, size_t n, double centre, double scale, double *out);
+
+/* Largest |k_ij - k_ji| and largest |k_ij| of a matrix (n x n), the latter INFINITY where an entry
+ * is not finite; one pass. */
+void ke_symmetry(const double *k, size_t n, double *gap, double *largest, const ke_env *env);
 
 #endif

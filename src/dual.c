@@ -191,7 +191,8 @@ static void rescale_start(ke_solver *s)
 /* Pairs between two looks at the gap: few enough for an interrupt to be answered at once. */
 static size_t longest_batch(const ke_solver *s)
 {
-  const size_t n = s->p->n > 1 ? s->p->n : 1, wanted = 32 + n / 8, most = 16 + 10000000 / n;
+  const size_t n = s->p->n > 1 ? s->p->n : 1, wanted = 32 + n / 8,
+               most = 16 + ke_batch(25.0 * (double)n);
   return ke_smaller(wanted, most);
 }
 

@@ -244,31 +244,3 @@ SEXP ffi_memory_limit(void)
 #endif
   return Rf_ScalarReal(bytes);
 }
-
-/* Largest |K[i, j] - K[j, i]| and largest |K[i, j]| of a square matrix, the latter Inf where an
- * entry is not finite: one pass instead of R's four, none of which would see an interrupt. */
-SEXP ffi_symmetry(SEXP K)
-{
-  size_t n, m;
-  const double *k = ffi_matrix(K, &n, &m, "K");
-  ffi_assert(n == m, "K");
-  double gap = 0.0, size = 0.0, odd = 0.0;
-  const size_t step = 64;
-  for (size_t j0 = 0; j0 < n; j0 += step) {
-    R_CheckUserInterrupt();
-    for (size_t i0 = j0; i0 < n; i0 += step)
-      for (size_t j = j0; j < n && j < j0 + step; j++)
-        for (size_t i = i0; i < n && i < i0 + step; i++) {
-          const double a = k[i + j * n], b = k[j + i * n];
-          gap = fabs(a - b) > gap ? fabs(a - b) : gap;
-          size = fabs(a) > size ? fabs(a) : size;
-          size = fabs(b) > size ? fabs(b) : size;
-          odd += (a - a) + (b - b); /* 0, or NaN for what is not finite */
-        }
-  }
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, 2));
-  REAL(out)[0] = gap;
-  REAL(out)[1] = odd == 0.0 ? size : R_PosInf;
-  UNPROTECT(1);
-  return out;
-}

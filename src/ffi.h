@@ -75,7 +75,7 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
 SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads);
-SEXP ffi_extremes(SEXP z, SEXP v);
+SEXP ffi_extremes(SEXP z, SEXP mean, SEXP v);
 SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept);
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);

@@ -42,3 +42,20 @@ SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights)
   UNPROTECT(1);
   return out;
 }
+
+/* gap and largest of a square matrix, see ke_symmetry(). */
+SEXP ffi_symmetry(SEXP K)
+{
+  size_t n, m;
+  const char *names[] = {"gap", "largest", ""};
+  const double *k = ffi_matrix(K, &n, &m, "K");
+  double gap, largest;
+  ffi_assert(n == m, "K");
+  const ke_env env = ffi_env_serial();
+  ke_symmetry(k, n, &gap, &largest, &env);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarReal(gap));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(largest));
+  UNPROTECT(1);
+  return out;
+}

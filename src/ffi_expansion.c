@@ -1,16 +1,5 @@
 #include "ffi.h"
 
-#include <string.h>
-
-static SEXP element(SEXP list, const char *name)
-{
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < XLENGTH(list); i++)
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
-      return VECTOR_ELT(list, i);
-  return R_NilValue;
-}
-
 /* The columns (`transposed`) or rows of a matrix with L of them the other way, packed. */
 static const ke_rows *packed(SEXP m, size_t L, int transposed)
 {
@@ -37,30 +26,30 @@ static void from_rows(ke_expansion *e, SEXP kept, size_t d)
 {
   ke_kernel *kernel = (ke_kernel *)ffi_lend(1, sizeof(ke_kernel));
   ke_rows *rows = (ke_rows *)ffi_lend(1, sizeof(ke_rows));
-  SEXP shift = element(kept, "shift"), weights = element(kept, "weights");
-  *kernel = ffi_kernel(element(kept, "kernel"));
-  *rows = ffi_rows(element(kept, "vectors"), shift, weights);
+  SEXP shift = ffi_element(kept, "shift"), weights = ffi_element(kept, "weights");
+  *kernel = ffi_kernel(ffi_element(kept, "kernel"));
+  *rows = ffi_rows(ffi_element(kept, "vectors"), shift, weights);
   ffi_assert(rows->d == d && rows->n > e->centres, "columns of new rows");
   e->kernel = kernel;
   e->kept = rows;
   e->d = d;
   e->L = rows->n - e->centres;
-  e->center = ffi_optional(element(kept, "center"), d, "center");
-  e->scale = ffi_optional(element(kept, "scale"), d, "scale");
+  e->center = ffi_optional(ffi_element(kept, "center"), d, "center");
+  e->scale = ffi_optional(ffi_element(kept, "scale"), d, "scale");
   e->shift = ffi_optional(shift, d, "shift");
   e->weights = ffi_optional(weights, d, "weights");
   ffi_assert((e->center == NULL) == (e->scale == NULL), "scaling");
 }
 
-/* `x`: new rows, or with `kept` NULL their kernel values. `what`: see ke_expansion. NULL when
- * values overflow: the R side has the words for it. */
+/* `x`: new rows, or with `kept` NULL their kernel values. `what`: see ke_expansion. Or the
+ * name of a status. */
 SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
   size_t n, d;
   const double *values = ffi_matrix(x, &n, &d, "x");
   ke_expansion e = {0};
-  e.centres = (size_t)Rf_asInteger(element(what, "centres"));
+  e.centres = (size_t)Rf_asInteger(ffi_element(what, "centres"));
   if (kept != R_NilValue) {
     from_rows(&e, kept, d);
   } else {
@@ -68,21 +57,21 @@ SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads)
     e.L = d - e.centres;
     e.given = values;
   }
-  e.residual = Rf_asLogical(element(what, "residual")) == TRUE;
-  e.column = ffi_optional(element(what, "column"), e.L, "centring");
-  e.constant = Rf_asReal(element(what, "constant"));
-  e.diagonal = ffi_optional(element(what, "diagonal"), n, "diagonal");
-  e.factor = packed(element(what, "factor"), e.L, 0);
-  e.dual = packed(element(what, "dual"), e.L, 1);
+  e.residual = Rf_asLogical(ffi_element(what, "residual")) == TRUE;
+  e.column = ffi_optional(ffi_element(what, "column"), e.L, "centring");
+  e.constant = Rf_asReal(ffi_element(what, "constant"));
+  e.diagonal = ffi_optional(ffi_element(what, "diagonal"), n, "diagonal");
+  e.factor = packed(ffi_element(what, "factor"), e.L, 0);
+  e.dual = packed(ffi_element(what, "dual"), e.L, 1);
   ffi_assert(!e.factor || e.factor->n == e.L, "factor");
   ffi_assert(!e.centres || e.column, "centring");
   ffi_assert(!e.residual || kept != R_NilValue || e.diagonal, "diagonal");
-  e.offset = ffi_optional(element(what, "offset"), e.dual ? e.dual->n : 0, "offset");
+  e.offset = ffi_optional(ffi_element(what, "offset"), e.dual ? e.dual->n : 0, "offset");
   const size_t width = ke_expansion_width(&e);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)width));
   ffi_large_pages(REAL(out), n * width * sizeof(double));
   double *work = ffi_doubles(ke_expansion_work(&e, n, &env));
   const ke_status status = ke_expand(&e, values, n, REAL(out), work, &env);
   UNPROTECT(1);
-  return status == KE_OK ? out : R_NilValue;
+  return status == KE_OK ? out : ffi_status(status);
 }

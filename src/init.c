@@ -17,7 +17,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_criterion, 6),
     ENTRY(ffi_dual, 3),
     ENTRY(ffi_expand, 4),
-    ENTRY(ffi_extremes, 2),
+    ENTRY(ffi_extremes, 3),
     ENTRY(ffi_flip_sums, 5),
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),

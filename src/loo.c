@@ -383,7 +383,7 @@ static void fill_factor(const ke_bidiagonal *b, const double *c, size_t k, const
 /* Columns of a product between two interrupt checks. */
 static size_t columns_at_a_time(size_t size)
 {
-  const size_t columns = ((size_t)1 << 27) / (KE_LOO_ROWS * size);
+  const size_t columns = ke_batch(2.0 * KE_LOO_ROWS * (double)size);
   return columns < 8 ? 8 : columns;
 }
 

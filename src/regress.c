@@ -22,10 +22,10 @@
 #define DOUBTFUL 1e-10  /* square of the share from which Cholesky is trusted */
 #define PANEL 32
 
-/* Rows worked on between two interrupt checks. */
+/* Rows worked on between two looks at an interrupt; fewer would be slow. */
 static size_t rows_at_a_time(size_t L)
 {
-  const size_t rows = ((size_t)1 << 28) / (L * L + 1);
+  const size_t rows = ke_batch((double)L * (double)L);
   return rows < 512 ? 512 : rows;
 }
 

@@ -199,7 +199,7 @@ static int order_next(ke_basis *b, const ke_env *env, size_t *c)
 {
   for (; b->state.drawn < b->pool.count; b->state.drawn++) {
     const size_t i = b->state.drawn;
-    if (i % 4 == 0) /* what follows costs as much as a pick, be the row taken or not */
+    if (i % ke_picks_at_a_time(b) == 0) /* what follows costs as much as a pick */
       ke_check(env);
     if (candidate_key(b, i) > 0.0 && stands_out(b, i)) {
       b->state.drawn++;

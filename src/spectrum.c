@@ -44,21 +44,39 @@ static size_t rows_in_cache(size_t L)
   return rows < 256 ? 256 : rows;
 }
 
-void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mean, double *out,
-                          const ke_env *env)
+void ke_column_means(const double *z, size_t n, size_t L, double *mean, const ke_env *env)
 {
-  const size_t step = rows_in_cache(L);
+  const size_t step = ke_batch((double)n);
   for (size_t l = 0; l < L; l++) {
-    mean[l] = centre ? column_mean(z + l * n, n) : 0.0;
-    if (l % 16 == 0)
+    if (l % step == 0)
       ke_check(env);
+    mean[l] = column_mean(z + l * n, n);
   }
+}
+
+/* Rows i .. i + m less the means: in `work` (m x L), or where they are. */
+static const double *centred_rows(const ke_coordinates *c, size_t i, size_t m, double *work,
+                                  size_t *ld)
+{
+  *ld = c->mean ? m : c->n;
+  if (!c->mean)
+    return c->z + i;
+  for (size_t l = 0; l < c->L; l++)
+    for (size_t r = 0; r < m; r++)
+      work[r + l * m] = c->z[i + r + l * c->n] - c->mean[l];
+  return work;
+}
+
+size_t ke_crossprod_work(size_t L) { return rows_in_cache(L) * L; }
+
+void ke_centred_crossprod(const ke_coordinates *c, double *out, double *work, const ke_env *env)
+{
+  const size_t n = c->n, L = c->L, step = rows_in_cache(L);
   for (size_t i = 0; i < n; i += step) {
     const size_t m = ke_smaller(step, n - i);
-    for (size_t l = 0; centre && l < L; l++)
-      for (size_t r = i; r < i + m; r++)
-        z[r + l * n] -= mean[l];
-    ke_syrk_upper(L, m, z + i, n, i > 0 ? 1.0 : 0.0, out, L);
+    size_t ld;
+    const double *rows = centred_rows(c, i, m, work, &ld);
+    ke_syrk_upper(L, m, rows, ld, i > 0 ? 1.0 : 0.0, out, L);
     ke_check(env);
   }
   for (size_t j = 0; j < L; j++)
@@ -66,21 +84,23 @@ void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mea
       out[i + j * L] = out[j + i * L];
 }
 
-void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *range,
-                 double *work, const ke_env *env)
+void ke_extremes(const ke_coordinates *c, const double *v, size_t k, double *range, double *work,
+                 const ke_env *env)
 {
-  double *top = range, *low = range + k;
+  double *top = range, *low = range + k, *product = work + KE_EXTREME_ROWS * c->L;
   for (size_t j = 0; j < k; j++) {
     top[j] = -INFINITY;
     low[j] = INFINITY;
   }
-  for (size_t i = 0; i < n; i += KE_EXTREME_ROWS) {
-    const size_t m = ke_smaller(KE_EXTREME_ROWS, n - i);
-    ke_gemm('N', 'N', m, k, L, 1.0, z + i, n, v, L, 0.0, work, m);
+  for (size_t i = 0; i < c->n; i += KE_EXTREME_ROWS) {
+    const size_t m = ke_smaller(KE_EXTREME_ROWS, c->n - i);
+    size_t ld;
+    const double *rows = centred_rows(c, i, m, work, &ld);
+    ke_gemm('N', 'N', m, k, c->L, 1.0, rows, ld, v, c->L, 0.0, product, m);
     for (size_t j = 0; j < k; j++)
       for (size_t r = j * m; r < (j + 1) * m; r++) {
-        top[j] = work[r] > top[j] ? work[r] : top[j];
-        low[j] = work[r] < low[j] ? work[r] : low[j];
+        top[j] = product[r] > top[j] ? product[r] : top[j];
+        low[j] = product[r] < low[j] ? product[r] : low[j];
       }
     ke_check(env);
   }

@@ -7,15 +7,23 @@
 /* Subtract from every column of z (n x L) its mean, which goes to mean (length L). */
 void ke_centre_columns(double *z, size_t n, size_t L, double *mean, const ke_env *env);
 
-/* The same (where `centre`), and out (L x L) = z'z of what is left. */
-void ke_centred_crossprod(double *z, size_t n, size_t L, int centre, double *mean, double *out,
-                          const ke_env *env);
+/* Coordinates z (n x L), and their column means (NULL: they are taken as they are). */
+typedef struct {
+  size_t n, L;
+  const double *z, *mean;
+} ke_coordinates;
 
-/* Largest and smallest value of every column of z v, in the two columns of range (k x 2): z n x L,
- * v L x k. work: KE_EXTREME_ROWS x k doubles. */
+void ke_column_means(const double *z, size_t n, size_t L, double *mean, const ke_env *env);
+
+/* out (L x L) = (z - mean)'(z - mean). work: ke_crossprod_work(L) doubles. */
+size_t ke_crossprod_work(size_t L);
+void ke_centred_crossprod(const ke_coordinates *c, double *out, double *work, const ke_env *env);
+
+/* Largest and smallest value of every column of (z - mean) v, in the two columns of range (k x 2);
+ * v L x k. work: KE_EXTREME_ROWS x (k + L) doubles. */
 #define KE_EXTREME_ROWS 512
-void ke_extremes(const double *z, size_t n, size_t L, const double *v, size_t k, double *range,
-                 double *work, const ke_env *env);
+void ke_extremes(const ke_coordinates *c, const double *v, size_t k, double *range, double *work,
+                 const ke_env *env);
 
 /* out = H K H v with H = I - 11'/n when `centre`, else K v; K n x n symmetric, v and out n x k.
  * v is overwritten by H v. */

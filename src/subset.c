@@ -129,7 +129,7 @@ static void scan_tile(scan *c, const ke_env *env)
 static size_t pairs_edge(size_t d)
 {
   size_t edge = KE_SUBSET_TILE;
-  while (edge > KE_PANEL && (double)(edge * edge) * (double)d * (double)d > 1e9)
+  while (edge > KE_PANEL && (double)(edge * edge) * (double)d * (double)d > 4.0 * KE_PATIENCE)
     edge /= 2;
   return edge;
 }

@@ -71,8 +71,9 @@ void ke_weak_votes(const double *z, ke_votes *v, double *work, const ke_env *env
 {
   double *share = work, *slope = work + v->classes;
   memset(v->bits, 0, v->d * v->classes * v->words * sizeof(uint64_t));
+  const size_t step = ke_batch(8.0 * (double)v->n * (double)v->classes);
   for (size_t i = 0; i < v->d; i++) {
-    if (i % 16 == 0)
+    if (i % step == 0)
       ke_check(env);
     const double *column = z + i * v->n;
     fit_learner(column, v, share, slope);
@@ -204,9 +205,10 @@ static size_t best_candidate(const ke_ensemble *e, double *error, const ke_env *
 {
   const size_t d = e->votes->d;
   const int weighted = e->how == KE_PRINTED;
+  const size_t step = ke_batch(4.0 * (double)e->votes->n * (double)e->votes->classes);
   size_t best = d;
   for (size_t i = 0; i < d; i++) {
-    if (i % 64 == 0)
+    if (i % step == 0)
       ke_check(env);
     if (e->used[i] && !weighted)
       continue;

@@ -21,7 +21,12 @@ static void moments(size_t n, size_t L, int centre)
 {
   double *z = draw_many(n * L, n + L), *old = draw_many(n * L, n + L);
   double *mean = malloc(L * sizeof *mean), *out = malloc(L * L * sizeof *out);
-  ke_centred_crossprod(z, n, L, centre, mean, out, &plain);
+  double *work = malloc(ke_crossprod_work(L) * sizeof *work);
+  memset(mean, 0, L * sizeof *mean);
+  if (centre)
+    ke_column_means(z, n, L, mean, &plain);
+  const ke_coordinates c = {n, L, z, centre ? mean : NULL};
+  ke_centred_crossprod(&c, out, work, &plain);
   for (size_t s = 0; s < L; s++) {
     mu_near(mean[s], centre ? mean_of(old + s * n, n) : 0.0, 1e-13);
     for (size_t t = 0; t < L; t++) {
@@ -31,9 +36,9 @@ static void moments(size_t n, size_t L, int centre)
       mu_near(out[s + t * L], total, 1e-12);
       mu_assert(out[s + t * L] == out[t + s * L]);
     }
-    mu_assert(z[s * n] == old[s * n] - mean[s]);
+    mu_assert(z[s * n] == old[s * n]); /* untouched */
   }
-  free(z);
+  free(z), free(work);
   free(old);
   free(mean);
   free(out);
@@ -50,24 +55,26 @@ static void moments_are_those_of_the_columns(void)
 static void ranges_are_those_of_the_product(void)
 {
   const size_t n = 1100, L = 5, k = 3;
+  const double shifts[] = {0.5, -2.0, 0.0, 1.0, 3.0};
   double *z = draw_many(n * L, 1), *v = draw_many(L * k, 2), range[6];
-  double *work = malloc(KE_EXTREME_ROWS * k * sizeof *work);
-  ke_extremes(z, n, L, v, k, range, work, &plain);
-  for (size_t j = 0; j < k; j++) {
-    double most = -1e300, least = 1e300;
-    for (size_t i = 0; i < n; i++) {
-      double s = 0.0;
-      for (size_t l = 0; l < L; l++)
-        s += z[i + l * n] * v[l + j * L];
-      most = fmax(most, s);
-      least = fmin(least, s);
+  double *work = malloc(KE_EXTREME_ROWS * (k + L) * sizeof *work);
+  for (int centre = 0; centre <= 1; centre++) {
+    const ke_coordinates c = {n, L, z, centre ? shifts : NULL};
+    ke_extremes(&c, v, k, range, work, &plain);
+    for (size_t j = 0; j < k; j++) {
+      double most = -1e300, least = 1e300;
+      for (size_t i = 0; i < n; i++) {
+        double s = 0.0;
+        for (size_t l = 0; l < L; l++)
+          s += (z[i + l * n] - (centre ? shifts[l] : 0.0)) * v[l + j * L];
+        most = s > most ? s : most;
+        least = s < least ? s : least;
+      }
+      mu_near(range[j], most, 1e-14);
+      mu_near(range[j + k], least, 1e-14);
     }
-    mu_near(range[j], most, 1e-14);
-    mu_near(range[j + k], least, 1e-14);
   }
-  free(z);
-  free(v);
-  free(work);
+  free(z), free(v), free(work);
 }
 
 static void product(size_t n, size_t k, int centre)
@@ -109,26 +116,31 @@ static void products_are_those_of_the_centred_matrix(void)
 
 static void moments_look_for_interrupts(void)
 {
-  const size_t L = 33, means = 16, in_cache = ((size_t)1 << 18) / (L + 1), n = 2 * in_cache + 1;
+  const size_t L = 33, in_cache = ((size_t)1 << 18) / (L + 1), n = 2 * in_cache + 1;
   double *z = draw_many(n * L, 3), mean[33], out[33 * 33];
   tally centred, multiplied;
   ke_env env = counting(&centred, 1);
   ke_centre_columns(z, n, L, mean, &env);
   env = counting(&multiplied, 1);
-  ke_centred_crossprod(z, n, L, 1, mean, out, &env);
-  free(z);
+  ke_column_means(z, n, L, mean, &env);
+  const ke_coordinates c = {n, L, z, mean};
+  double *work = malloc(ke_crossprod_work(L) * sizeof *work);
+  ke_centred_crossprod(&c, out, work, &env);
+  free(z), free(work);
   mu_assert(centred.checks == L);
-  mu_assert(multiplied.checks == steps(L, means) + steps(n, in_cache));
+  mu_assert(multiplied.checks == 1 + steps(n, in_cache));
 }
 
 static void ranges_and_products_look_for_interrupts(void)
 {
   const size_t n = 2 * KE_EXTREME_ROWS + 1, panel = 64, size = 2 * panel + 1;
-  double *z = draw_many(n, 4), *work = malloc(KE_EXTREME_ROWS * sizeof *work), one = 1.0, range[2];
+  double *z = draw_many(n, 4), *work = malloc(2 * KE_EXTREME_ROWS * sizeof *work), one = 1.0,
+         range[2];
   double *K = draw_many(size * size, 5), *v = draw_many(size, 6), *out = draw_many(size, 7);
   tally ranged, multiplied;
   ke_env env = counting(&ranged, 1);
-  ke_extremes(z, n, 1, &one, 1, range, work, &env);
+  const ke_coordinates c = {n, 1, z, NULL};
+  ke_extremes(&c, &one, 1, range, work, &env);
   env = counting(&multiplied, 1);
   ke_gram_product(K, size, v, 1, 1, out, &env);
   free(z), free(work), free(K), free(v), free(out);

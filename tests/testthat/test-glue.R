@@ -60,7 +60,7 @@ glue_calls <- function() {
       list(c(list(K[, -1], text), bad_sources), c(without(dual), list(1, utils::modifyList(dual, list(upper = 1:6)), utils::modifyList(dual, list(linear = 1)))),
            c(without(list(tol = 1e-8, max_iter = 100, cache = 1e6)), list(c(1, 1, 1))))
     ),
-    ffi_extremes = list(list(x, diag(2)), list(bad_x, list(diag(3), 1))),
+    ffi_extremes = list(list(x, c(0, 0), diag(2)), list(bad_x, list(1, 1:2), list(diag(3), 1))),
     ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
     ffi_regress = list(
       list(x, narrow, 0, NULL, TRUE),

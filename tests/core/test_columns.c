@@ -1,0 +1,42 @@
+/* columns.c: a matrix across its diagonal. */
+#include "count.h"
+#include "draw.h"
+#include "minunit.h"
+
+static void symmetry_is_that_of_the_plain_loop(void)
+{
+  const size_t n = 131;
+  double *k = draw_many(n * n, 3), gap, largest;
+  tally t;
+  const ke_env env = counting(&t, 1);
+  double expected_gap = 0.0, expected = 0.0;
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++) {
+      expected_gap = fmax(expected_gap, fabs(k[i + j * n] - k[j + i * n]));
+      expected = fmax(expected, fabs(k[i + j * n]));
+    }
+  ke_symmetry(k, n, &gap, &largest, &env);
+  const int same = gap == expected_gap && largest == expected && t.checks == steps(n, 64);
+  k[5 + 130 * n] = NAN;
+  ke_symmetry(k, n, &gap, &largest, &env);
+  const int told = largest == INFINITY;
+  free(k);
+  mu_assert(same);
+  mu_assert(told);
+}
+
+static void a_symmetric_matrix_has_no_gap(void)
+{
+  const double k[] = {1.0, -3.0, -3.0, 2.0};
+  const ke_env env = {.threads = 1};
+  double gap, largest;
+  ke_symmetry(k, 2, &gap, &largest, &env);
+  mu_assert(gap == 0.0 && largest == 3.0);
+}
+
+int main(void)
+{
+  mu_run(symmetry_is_that_of_the_plain_loop);
+  mu_run(a_symmetric_matrix_has_no_gap);
+  return mu_report();
+}
