@@ -33,6 +33,8 @@ glue_calls <- function() {
     lapply(list(1, short), function(bad) source(weights = bad)), list(list(), x, list(K = K[, -1]), unname(source()))
   )
   dual <- list(linear = rep(1, 6), lower = numeric(6), upper = rep(1, 6), start = numeric(6), total = 1)
+  kept <- list(vectors = x[1:3, ], kernel = linear, shift = NULL, weights = NULL, center = NULL, scale = NULL)
+  what <- list(centres = 0L, column = NULL, constant = 0, factor = NULL, residual = FALSE, dual = NULL, offset = NULL, diagonal = NULL)
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
@@ -59,6 +61,14 @@ glue_calls <- function() {
       list(K, dual, list(tol = 1e-8, max_iter = 100, cache = 1e6)),
       list(c(list(K[, -1], text), bad_sources), c(without(dual), list(1, utils::modifyList(dual, list(upper = 1:6)), utils::modifyList(dual, list(linear = 1)))),
            c(without(list(tol = 1e-8, max_iter = 100, cache = 1e6)), list(c(1, 1, 1))))
+    ),
+    ffi_expand = list(
+      list(x, kept, what, 1L),
+      list(bad_x, c(lapply(list(narrow, text), function(bad) utils::modifyList(kept, list(vectors = bad))),
+                    lapply(bad_kernel, function(bad) utils::modifyList(kept, list(kernel = bad), keep.null = TRUE)),
+                    list(utils::modifyList(kept, list(scale = c(1, 1))), utils::modifyList(kept, list(center = 1)))),
+           lapply(list(list(factor = diag(2)), list(dual = narrow[1:2, , drop = FALSE]), list(column = 1), list(centres = 1L)),
+                  function(bad) utils::modifyList(what, bad)), bad_threads)
     ),
     ffi_extremes = list(list(x, c(0, 0), diag(2)), list(bad_x, list(1, 1:2), list(diag(3), 1))),
     ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
