@@ -695,6 +695,7 @@ new_matrix <- function(newdata, input, scaling, arg = "newdata") {
 # Nothing is looked up outside `newdata`: a variable of the workspace that happens to have the
 # name of a missing column must not stand in for it.
 frame_from_terms <- function(input, newdata) {
+  if (is.data.frame(newdata) && has_plain_terms(input$terms)) return(newdata)
   terms <- stats::delete.response(input$terms)
   if (is.matrix(newdata) && !is.null(colnames(newdata))) newdata <- as.data.frame(newdata)
   if (!is.data.frame(newdata)) must_be("newdata", "a data frame", newdata)
@@ -702,6 +703,13 @@ frame_from_terms <- function(input, newdata) {
   if (nrow(newdata) == 0L) return(empty_frame(terms))
   attr(terms, ".Environment") <- unpacked_scope(input$scope)
   model_frame(terms, newdata, "newdata")
+}
+
+# Variables that are columns as they are need no evaluation.
+has_plain_terms <- function(terms) {
+  predictors <- as.list(attr(terms, "predvars"))
+  response <- attr(terms, "response")
+  all(vapply(predictors[-c(1L, 1L + response)], is.name, NA))
 }
 
 # Some functions cannot be evaluated on no rows.
@@ -713,6 +721,7 @@ empty_frame <- function(terms) {
 
 # Each of `needed` is there, once.
 check_columns <- function(needed, names, arg) {
+  if (!anyNA(match(needed, names)) && !anyDuplicated(names)) return(invisible())
   missing <- setdiff(needed, names)
   if (length(missing)) {
     abort("columns", "`", arg, "` lacks ", if (length(missing) > 1L) "columns " else "column ",
@@ -741,6 +750,8 @@ match_frame <- function(newdata, input, arg = "newdata") {
   check_columns(variables, names(newdata), arg)
   names <- list(frame_row_names(newdata), input$columns)
   if (nrow(newdata) == 0L) return(matrix(0, 0L, input$width, dimnames = list(NULL, input$columns)))
+  plain <- plain_columns(newdata, variables, input)
+  if (!is.null(plain)) return(matrix(plain, nrow(newdata), dimnames = names))
   levels <- lapply(variables, function(v) input$levels[[v]])
   values <- lapply(seq_along(variables), function(i) {
     matched_variable(newdata[[variables[i]]], variables[i], levels[[i]], input, arg)
@@ -749,6 +760,18 @@ match_frame <- function(newdata, input, arg = "newdata") {
   if (ncol(x) != input$width) fail_damaged("object", "input")
   dimnames(x) <- names
   x
+}
+
+# The numbers of a frame whose variables are plain numeric columns here and were so in training, the
+# common case and not worth a loop; else NULL.
+plain_columns <- function(newdata, variables, input) {
+  if (length(variables) != input$width || length(unlist(input$levels)) || length(input$times) ||
+      length(input$matrices)) {
+    return(NULL)
+  }
+  values <- .subset(newdata, variables)
+  plain <- function(v) is.numeric(v) && is.null(attributes(v))
+  if (all(vapply(values, plain, NA))) as.double(unlist(values, use.names = FALSE))
 }
 
 # A variable of new data, in the shape and the unit of the training data.
@@ -818,12 +841,15 @@ match_matrix <- function(newdata, input, arg = "newdata") {
           if (is.null(input$columns)) other_side(arg) else paste0("`", arg, "`"),
           " has none. Name both sides or neither.")
   }
+  if (identical(input$columns, colnames(x))) return(x)
   check_columns(input$columns, colnames(x), arg)
-  if (identical(input$columns, colnames(x))) x else x[, input$columns, drop = FALSE]
+  x[, input$columns, drop = FALSE]
 }
 
 # Spread rows computed for complete cases over all rows, NA elsewhere; `rows` names all of them.
 fill_rows <- function(value, complete, rows = NULL) {
+  old <- if (is.matrix(value)) rownames(value) else names(value)
+  if (all(complete) && identical(old, rows)) return(value)
   from <- rep(NA_integer_, length(complete))
   from[complete] <- seq_len(sum(complete))
   if (is.matrix(value)) {

@@ -338,13 +338,15 @@ predicted_probabilities <- function(calibration, decisions) {
 
 lm_values <- function(object, newdata, threads) {
   dual <- dual_of(object$expansion, object$basis, slopes(object$coefficients))
-  intercept <- as.vector(as.matrix(object$coefficients)[1L, ])
+  intercept <- as.vector(if (is.matrix(object$coefficients)) object$coefficients[1L, ]
+                         else object$coefficients[1L])
   expand_new(object$basis, newdata, expansion(object$basis, dual = dual, offset = intercept), threads)
 }
 
 # Coefficients without the intercept, a column per response.
 slopes <- function(coefficients) {
-  a <- as.matrix(coefficients)[-1L, , drop = FALSE]
+  if (!is.matrix(coefficients)) return(matrix(coefficients[-1L]))
+  a <- coefficients[-1L, , drop = FALSE]
   rownames(a) <- NULL
   a
 }

@@ -15,7 +15,7 @@ package_version_text <- function() getNamespaceInfo("kernelect", "spec")[["versi
 # worked out is false; those after it are not looked at.
 must_hold <- function(.arg, ...) {
   sound <- tryCatch({
-    for (part in seq_len(...length())) if (!isTRUE(...elt(part))) stop()
+    for (part in seq_len(...length())) if (!identical(...elt(part), TRUE)) stop()
     TRUE
   }, error = function(e) FALSE)
   if (!sound) fail_damaged(.arg, ...names()[part])
@@ -91,7 +91,7 @@ valid_rows <- function(model, count) {
 valid_width <- function(kernel, width) length(kernel$weights) %in% c(0L, width)
 
 is_list_of_levels <- function(levels) {
-  is.list(levels) && all(vapply(levels, is_null_or, NA, is.character))
+  is.list(levels) && all(vapply(levels, typeof, "") %in% c("NULL", "character"))
 }
 
 is_named_list <- function(x) is.list(x) && length(names(x)) == length(x)

@@ -20,11 +20,14 @@
 
 static size_t columns_of(const ke_expansion *e) { return e->L + e->centres; }
 
-/* Rows of a tile, a multiple of KE_PANEL. */
-static size_t tile_rows(const ke_expansion *e)
+/* Rows of a tile of n in all, a multiple of KE_PANEL. */
+static size_t tile_rows(const ke_expansion *e, size_t n)
 {
   const size_t rows = TILE_VALUES / columns_of(e);
-  return rows > 240 ? 240 : rows < 32 ? 32 : rows / KE_PANEL * KE_PANEL;
+  return ke_smaller(rows > 240  ? 240
+                    : rows < 32 ? 32
+                                : rows / KE_PANEL * KE_PANEL,
+                    n > 0 ? ke_padded(n) : KE_PANEL);
 }
 
 size_t ke_expansion_width(const ke_expansion *e)
@@ -51,9 +54,9 @@ static double *take(double **work, size_t count)
   return here;
 }
 
-static room room_of(const ke_expansion *e, double *work)
+static room room_of(const ke_expansion *e, size_t m, double *work)
 {
-  const size_t m = tile_rows(e), packed = e->kernel ? e->kept->d : 0;
+  const size_t packed = e->kernel ? e->kept->d : 0;
   room r;
   r.rows = e->kernel ? *e->kept : (ke_rows){0};
   r.bad = take(&work, 1);
@@ -67,15 +70,15 @@ static room room_of(const ke_expansion *e, double *work)
   return r;
 }
 
-static size_t room_size(const ke_expansion *e)
+static size_t room_size(const ke_expansion *e, size_t m)
 {
   const size_t packed = e->kernel ? e->kept->d : 0;
-  return tile_rows(e) * (3 + packed + e->d + columns_of(e) + e->L + BLOCK) + 1;
+  return m * (3 + packed + e->d + columns_of(e) + e->L + BLOCK) + 1;
 }
 
 static size_t tiles_of(const ke_expansion *e, size_t n)
 {
-  return (n + tile_rows(e) - 1) / tile_rows(e);
+  return (n + tile_rows(e, n) - 1) / tile_rows(e, n);
 }
 
 static size_t rooms(const ke_expansion *e, size_t n, const ke_env *env)
@@ -85,7 +88,7 @@ static size_t rooms(const ke_expansion *e, size_t n, const ke_env *env)
 
 size_t ke_expansion_work(const ke_expansion *e, size_t n, const ke_env *env)
 {
-  return room_size(e) * rooms(e, n, env);
+  return room_size(e, tile_rows(e, n)) * rooms(e, n, env);
 }
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
@@ -259,16 +262,16 @@ static void to_answer(const tile *t)
 typedef struct {
   const ke_expansion *e;
   const double *x;
-  size_t n, first;
+  size_t n, rows, first; /* rows of a tile; the first tile */
   double *out, *work;
 } job;
 
 static void expand_tile(void *data, size_t item, size_t worker)
 {
   const job *j = (const job *)data;
-  const size_t i0 = (j->first + item) * tile_rows(j->e), m = ke_smaller(tile_rows(j->e), j->n - i0);
+  const size_t i0 = (j->first + item) * j->rows, m = ke_smaller(j->rows, j->n - i0);
   tile t = {j->e, j->x, j->n, i0, m, ke_padded(m), j->out, {{0}, 0, 0, 0, 0, 0, 0}};
-  t.r = room_of(j->e, j->work + worker * room_size(j->e));
+  t.r = room_of(j->e, j->rows, j->work + worker * room_size(j->e, j->rows));
   fill_values(&t);
   if (j->e->centres)
     centre_values(&t);
@@ -277,29 +280,29 @@ static void expand_tile(void *data, size_t item, size_t worker)
   to_answer(&t);
 }
 
-static double tile_flops(const ke_expansion *e)
+static double row_flops(const ke_expansion *e)
 {
   const double L = (double)e->L, value = e->kernel ? 2.0 * (double)e->kept->d + 64.0 : 1.0;
   const double functions = e->dual ? 2.0 * (double)ke_padded(e->dual->n) : 0.0;
-  return (double)tile_rows(e) *
-         (value * (double)columns_of(e) + (e->factor ? L * L : 0.0) + functions * L);
+  return value * (double)columns_of(e) + (e->factor ? L * L : 0.0) + functions * L;
 }
 
 ke_status ke_expand(const ke_expansion *e, const double *x, size_t n, double *out, double *work,
                     const ke_env *env)
 {
   const size_t tiles = tiles_of(e, n), all = rooms(e, n, env);
-  const double flops = tile_flops(e);
+  const size_t rows = tile_rows(e, n), size = room_size(e, rows);
+  const double flops = (double)rows * row_flops(e);
   const size_t step = ke_batch(flops);
-  job j = {e, x, n, 0, out, work};
+  job j = {e, x, n, rows, 0, out, work};
   double bad = 0.0;
   for (size_t w = 0; w < all; w++)
-    *room_of(e, work + w * room_size(e)).bad = 0.0;
+    *room_of(e, rows, work + w * size).bad = 0.0;
   for (; j.first < tiles; j.first += step) {
     ke_check(env);
     ke_share(env, ke_smaller(step, tiles - j.first), flops, expand_tile, &j);
   }
   for (size_t w = 0; w < all; w++)
-    bad += *room_of(e, work + w * room_size(e)).bad;
+    bad += *room_of(e, rows, work + w * size).bad;
   return bad == 0.0 ? KE_OK : KE_NOT_FINITE;
 }
