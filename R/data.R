@@ -684,7 +684,9 @@ check_terms <- function(terms) {
 
 # The numeric, scaled matrix of new rows, with `complete` telling which rows have no NA.
 new_matrix <- function(newdata, input, scaling, arg = "newdata") {
-  if (!is.null(input$terms)) newdata <- frame_from_terms(input, newdata)
+  if (!is.null(input$terms) && !(is.data.frame(newdata) && has_plain_terms(input$terms))) {
+    newdata <- frame_from_terms(input, newdata)
+  }
   x <- match_columns(newdata, input, arg)
   complete <- unname(!is.na(rowSums(x)))
   if (!all(complete)) complete <- unname(rowSums(is.na(x)) == 0)
@@ -695,7 +697,6 @@ new_matrix <- function(newdata, input, scaling, arg = "newdata") {
 # Nothing is looked up outside `newdata`: a variable of the workspace that happens to have the
 # name of a missing column must not stand in for it.
 frame_from_terms <- function(input, newdata) {
-  if (is.data.frame(newdata) && has_plain_terms(input$terms)) return(newdata)
   terms <- stats::delete.response(input$terms)
   if (is.matrix(newdata) && !is.null(colnames(newdata))) newdata <- as.data.frame(newdata)
   if (!is.data.frame(newdata)) must_be("newdata", "a data frame", newdata)
@@ -707,9 +708,8 @@ frame_from_terms <- function(input, newdata) {
 
 # Variables that are columns as they are need no evaluation.
 has_plain_terms <- function(terms) {
-  predictors <- as.list(attr(terms, "predvars"))
-  response <- attr(terms, "response")
-  all(vapply(predictors[-c(1L, 1L + response)], is.name, NA))
+  predictors <- as.list(attr(terms, "predvars"))[-c(1L, 1L + attr(terms, "response"))]
+  length(predictors) > 0L && all(vapply(predictors, is.name, NA))
 }
 
 # Some functions cannot be evaluated on no rows.

@@ -454,7 +454,7 @@ nearest_class <- function(fit, scores, threads) {
     largest <- which.max(tabulate(fit$y, nlevels(fit$y)))
     return(factor(rep(levels(fit$y)[largest], nrow(scores)), levels(fit$y)))
   }
-  near <- nearest_by_class(scores, fit$scores, NULL, score_tolerance(fit)[fit$size], threads)
+  near <- nearest_by_class(scores, fit$scores, NULL, score_tolerance(fit)[ncol(fit$scores)], threads)
   fit$y[near$row]
 }
 

@@ -67,7 +67,7 @@ test_that("the number of rows, fitted values and residuals are asked of every mo
   expect_identical(fitted(tuned), tuned$model$fitted.values)
   expect_identical(residuals(tuned), tuned$model$residuals)
   expect_error(fitted(kernel_basis(iris[1:4], size = 3)), "has no fitted values", class = "kernelect_error_argument")
-  expect_error(residuals(kernel_lda(iris[1:4], iris$Species, size = 3)), "has no residuals", class = "kernelect_error_argument")
+  expect_error(residuals(kernel_lda(iris[1:4], iris$Species, size = 3)), "residuals", class = "kernelect_error_argument")
 })
 
 test_that("a formula of 3400 columns makes a model that predicts", {
