@@ -197,9 +197,9 @@ threshold_at <- function(t, threshold) {
 # rows.
 basis_from_data <- function(data, kernel, control, keep = FALSE) {
   x <- data$x
-  source <- if (kernel$type == "function") {
+  source <- if (in_r(kernel)) {
     list(
-      f = function(i, j) function_gram(kernel, x[i, , drop = FALSE], x[j, , drop = FALSE]),
+      f = function(i, j) gram_in_r(kernel, x[i, , drop = FALSE], x[j, , drop = FALSE]),
       diagonal = kernel_diagonal(kernel, x)
     )
   } else {

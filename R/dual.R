@@ -25,7 +25,7 @@ solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1
 
 dual_source <- function(K) {
   if (is.matrix(K)) return(K)
-  if (K$kernel$type == "function") return(function_gram(K$kernel, K$x))
+  if (in_r(K$kernel)) return(gram_in_r(K$kernel, K$x))
   kernel_source(K$x, K$kernel)
 }
 

@@ -22,11 +22,10 @@ expand_basis <- function(basis, x, what, threads = 1L, scaling = basis$scaling) 
   if (is.null(basis$kernel)) return(expand_values(x, NULL, what, threads))
   vectors <- basis$vectors
   if (length(basis$center_index)) vectors <- rbind(vectors, basis$center_vectors)
-  core <- core_kernel(basis$kernel)
-  if (is.null(core)) return(expand_by_function(basis, vectors, x, what, scaling))
+  if (in_r(basis$kernel)) return(expand_by_function(basis, vectors, x, what, scaling))
   kept <- list(
-    vectors = vectors, kernel = core, shift = core_shift(basis$kernel, basis$vectors),
-    weights = basis$kernel$weights, center = scaling$center, scale = scaling$scale
+    vectors = vectors, kernel = core_kernel(basis$kernel), shift = core_shift(basis$vectors),
+    center = scaling$center, scale = scaling$scale
   )
   expand_values(x, kept, what, threads)
 }

@@ -59,6 +59,7 @@ kernel_set <- function(kernels, data, threads) {
   if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) {
     kernels <- list(kernels)
   }
+  if (is.character(kernels)) kernels <- as.list(kernels)
   if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
     must_be("kernels", "NULL, a list of kernels, or (with `x` missing) a list of Gram matrices",
             kernels)
@@ -127,7 +128,7 @@ kernel_names <- function(kernels, defaults) {
   given
 }
 
-block_name <- function(spec) if (is_noise(spec)) "noise" else spec$kernel$type
+block_name <- function(spec) if (is_noise(spec)) "noise" else kernel_name(spec$kernel)
 
 # A kernel of the list with its column numbers and its own numbers worked out.
 resolve_block <- function(kernel, data) {
@@ -193,10 +194,7 @@ block_gram <- function(spec, x, threads) {
 }
 
 # Kernels that are positive semi-definite by construction.
-is_safe <- function(spec) {
-  is_noise(spec) || spec$kernel$type %in% c("rbf", "laplace", "linear") ||
-    (spec$kernel$type == "polynomial" && spec$kernel$offset >= 0)
-}
+is_safe <- function(spec) is_noise(spec) || isTRUE(is_definite(spec$kernel))
 
 gram_set <- function(kernels, weights = NULL, regression = FALSE) {
   if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {

@@ -243,7 +243,7 @@ fused_gram <- function(set, r, threads) {
     if (sum(live) == 1L && r[live] == 1) return(set$grams[live][[1L]])
     return(.Call(ffi_fuse, set$grams[live], r[live]))
   }
-  gram_matrix(set$x[, live, drop = FALSE], new_kernel("linear", weights = sqrt(r[live])), NULL,
+  gram_matrix(set$x[, live, drop = FALSE], linear_kernel(weights = sqrt(r[live])), NULL,
               threads)
 }
 

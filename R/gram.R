@@ -39,26 +39,42 @@ new_matrix_for_gram <- function(z, input) {
 }
 
 # The engine's entry for prepared matrices and a resolved kernel; z NULL means x.
-gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(kernel, x)) {
+gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(x)) {
   check_memory(nrow(x), if (is.null(z)) nrow(x) else nrow(z))
-  if (kernel$type == "function") return(function_gram(kernel, x, z))
+  if (in_r(kernel)) return(gram_in_r(kernel, x, z, threads))
   K <- .Call(ffi_gram, kernel_source(x, kernel, z, shift), threads)
   if (is_status(K)) raise_status(K)
   K
 }
 
 # The matrix of a kernel between rows, as the core reads it (ffi_source() in src/ffi_source.c).
-kernel_source <- function(x, kernel, z = NULL, shift = core_shift(kernel, x)) {
-  list(x = x, z = z, kernel = core_kernel(kernel), shift = shift, weights = kernel$weights)
+kernel_source <- function(x, kernel, z = NULL, shift = core_shift(x)) {
+  list(x = x, z = z, kernel = core_kernel(kernel), shift = shift)
+}
+
+weigh_columns <- function(x, weights) {
+  if (is.null(weights) || is.null(x)) x else x * rep(unname(weights), each = nrow(x))
+}
+
+# A kernel that has a function of the user in it, or is one.
+gram_in_r <- function(kernel, x, z = NULL, threads = 1L) {
+  if (!is_combined(kernel)) return(function_gram(kernel, x, z))
+  x <- weigh_columns(x, kernel$weights)
+  z <- weigh_columns(z, kernel$weights)
+  combine_parts(kernel, function(part) gram_matrix(x, part, z, threads))
+}
+
+# The values of a sum or product from those of its parts.
+combine_parts <- function(kernel, values) {
+  kernel$scale * Reduce(combinations[[kernel$type]]$combine, lapply(kernel$parts, values))
 }
 
 # What a user's function returns is not taken on trust.
 function_gram <- function(kernel, x, z = NULL) {
   symmetric <- is.null(z)
-  weigh <- function(m) if (is.null(kernel$weights)) m else m * rep(kernel$weights, each = nrow(m))
-  x <- weigh(x)
-  z <- if (symmetric) x else weigh(z)
-  K <- tryCatch(kernel$f(x, z), error = function(e) {
+  x <- weigh_columns(x, kernel$weights)
+  z <- if (symmetric) x else weigh_columns(z, kernel$weights)
+  K <- tryCatch(spec_of(kernel)$evaluate(kernel, x, z), error = function(e) {
     abort("kernel", "`f` of `function_kernel()` failed: ", conditionMessage(e))
   })
   if (!is.matrix(K) || !is.numeric(K) || nrow(K) != nrow(x) || ncol(K) != nrow(z)) {
@@ -68,7 +84,7 @@ function_gram <- function(kernel, x, z = NULL) {
   if (!all_finite(K)) {
     abort("not_finite", "`f` of `function_kernel()` returned missing or infinite values.")
   }
-  K <- as_doubles(K)
+  K <- if (is.object(K)) matrix(as.double(K), nrow(K)) else as_doubles(K)
   dimnames(K) <- NULL
   if (!symmetric) return(K)
   found <- symmetry(K)
@@ -102,16 +118,10 @@ format_bytes <- function(bytes) {
 
 # k(x, x) of every row.
 kernel_diagonal <- function(kernel, x) {
-  if (kernel$type == "function") return(function_diagonal(kernel, x))
-  if (kernel$type %in% c("rbf", "laplace")) return(rep(1, nrow(x)))
-  if (!is.null(kernel$weights)) x <- x * rep(kernel$weights, each = nrow(x))
-  if (kernel$type == "spline") return(apply(1 + x^2 + x^3 / 3, 1L, prod))
-  g <- rowSums(x^2)
-  switch(kernel$type,
-    linear = g,
-    polynomial = (kernel$scale * g + kernel$offset)^kernel$degree,
-    sigmoid = tanh(kernel$scale * g + kernel$offset)
-  )
+  if (!in_r(kernel)) return(.Call(ffi_diagonal, x, core_kernel(kernel)))
+  if (!is_combined(kernel)) return(function_diagonal(kernel, x))
+  x <- weigh_columns(x, kernel$weights)
+  combine_parts(kernel, function(part) kernel_diagonal(part, x))
 }
 
 # Row by row: a block of rows would ask for far more values of what may be an expensive function.

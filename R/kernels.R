@@ -23,6 +23,13 @@
 #' of two rows (of at most 1000 evenly spaced rows); both are worked out on the training data
 #' when a model is fitted, after scaling and weights.
 #'
+#' Kernels add and multiply: `k1 + k2`, `k1 * k2` and `2 * k` are kernels again, and every function
+#' takes them. Each part keeps its own weights and its own `sigma`. A sum looks for any of several
+#' kinds of likeness, a product for all of them at once.
+#'
+#' Wherever a `kernel` is asked for, the name of one with its defaults will do: `"rbf"`,
+#' `"laplace"`, `"linear"`, `"polynomial"`, `"sigmoid"` or `"spline"`.
+#'
 #' @param sigma a positive number, `"mean"` or `"median"`.
 #' @param gamma,width other ways to give the width of a radial basis function: one of the three.
 #' @param weights scale factors w, one per column, giving k(w o x, w o z). Named weights are
@@ -33,12 +40,14 @@
 #' @param f a function of two matrices `x` and `z` that returns the `nrow(x)` by `nrow(z)`
 #'   matrix of kernel values.
 #' @returns An object of class `"kernelect_kernel"`: a list with `type`, the parameters named as
-#'   the arguments above, and `weights`.
+#'   the arguments above, and `weights`; of a sum or product a list with `type`, `scale` (a
+#'   factor), `parts` (the kernels) and `weights`.
 #' @examples
 #' rbf_kernel(sigma = 2)
 #' rbf_kernel(gamma = 1 / 8)
 #' gram(as.matrix(iris[1:3, 1:4]), polynomial_kernel(degree = 2))
 #' function_kernel(function(x, z) 1 + tcrossprod(x, z))
+#' rbf_kernel(sigma = 1) + 0.1 * linear_kernel()
 #' @family kernels
 #' @name kernels
 NULL
@@ -136,6 +145,201 @@ function_kernel <- function(f, weights = NULL) {
   new_kernel("function", f = check_function(f, "f"), weights = weights)
 }
 
+# ---- the table of kernels ------------------------------------------------------------
+
+# A kernel is one entry of this list, and one row of the table in src/kernel.c. All functions get
+# the kernel object `k`.
+#   label     what it is called, and `parameter` what follows that name
+#   formula   k(x, z) with its numbers, and `detail` what may be said beside it
+#   check     whether the fields are those of such a kernel
+#   core      what the core wants to know: the name of its row there, and its numbers
+#   definite  TRUE: positive semi-definite, FALSE: in general not, NA: that depends
+#   resized   the same kernel with another `sigma`
+#   evaluate  the matrix of values of two sets of rows, for what the core cannot evaluate
+#   default   the kernel that the name alone stands for
+# What is left out is the first of kernel_spec()'s defaults.
+kernel_spec <- function(label, formula, core = NULL, check = function(k) TRUE,
+                        definite = function(k) TRUE, parameter = function(k) NULL,
+                        detail = function(k) NULL, resized = NULL, evaluate = NULL,
+                        default = NULL) {
+  list(label = label, formula = formula, core = core, check = check, definite = definite,
+       parameter = parameter, detail = detail, resized = resized, evaluate = evaluate,
+       default = default)
+}
+
+kernel_types <- function() {
+  list(
+    rbf = kernel_spec(
+      "RBF",
+      formula = function(k) {
+        if (is.character(k$sigma)) "exp(-|x - z|^2 / (2 sigma^2))"
+        else sprintf("exp(-|x - z|^2 / (2 * %s^2))", six_digits(k$sigma))
+      },
+      detail = function(k) {
+        if (is.numeric(k$sigma)) {
+          sprintf("gamma = %s, width = %s", six_digits(k$gamma), six_digits(k$width))
+        }
+      },
+      core = function(k) list(type = "rbf", scale = k$gamma),
+      check = function(k) {
+        is_sigma(k$sigma) && (is.character(k$sigma) || (is_finite(k$gamma) && k$gamma > 0))
+      },
+      parameter = sigma_words,
+      resized = function(k, sigma) rbf_kernel(sigma = sigma, weights = k$weights),
+      default = rbf_kernel
+    ),
+    laplace = kernel_spec(
+      "Laplace",
+      formula = function(k) {
+        paste0("exp(-|x - z| / ", if (is.character(k$sigma)) "sigma" else six_digits(k$sigma), ")")
+      },
+      core = function(k) {
+        list(type = "laplace", scale = if (is.numeric(k$sigma)) 1 / k$sigma)
+      },
+      check = function(k) is_sigma(k$sigma),
+      parameter = sigma_words,
+      resized = function(k, sigma) laplace_kernel(sigma = sigma, weights = k$weights),
+      default = laplace_kernel
+    ),
+    linear = kernel_spec(
+      "linear",
+      formula = function(k) "<x, z>",
+      core = function(k) list(type = "linear"),
+      default = linear_kernel
+    ),
+    polynomial = kernel_spec(
+      "polynomial",
+      formula = function(k) {
+        sprintf("(%s <x, z> + %s)^%s", six_digits(k$scale), six_digits(k$offset),
+                six_digits(k$degree))
+      },
+      core = function(k) {
+        list(type = "polynomial", scale = k$scale, offset = k$offset, degree = k$degree)
+      },
+      check = function(k) {
+        is_finite(k$degree) && k$degree == trunc(k$degree) && k$degree >= 1 && k$degree <= 1000 &&
+          is_finite(k$scale) && is_finite(k$offset)
+      },
+      definite = function(k) if (k$offset >= 0) TRUE else NA,
+      parameter = function(k) paste("degree", k$degree),
+      default = polynomial_kernel
+    ),
+    sigmoid = kernel_spec(
+      "sigmoid",
+      formula = function(k) {
+        sprintf("tanh(%s <x, z> + %s)", six_digits(k$scale), six_digits(k$offset))
+      },
+      core = function(k) list(type = "sigmoid", scale = k$scale, offset = k$offset),
+      check = function(k) is_finite(k$scale) && is_finite(k$offset),
+      definite = function(k) FALSE,
+      default = sigmoid_kernel
+    ),
+    spline = kernel_spec(
+      "spline",
+      formula = function(k) "prod(1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3), m = min(x, z)",
+      core = function(k) list(type = "spline"),
+      definite = function(k) NA,
+      default = spline_kernel
+    ),
+    `function` = kernel_spec(
+      "user function",
+      formula = function(k) "f(x, z)",
+      check = function(k) is.function(k$f),
+      definite = function(k) NA,
+      evaluate = function(k, x, z) k$f(x, z)
+    )
+  )
+}
+
+# Kernels made of kernels: how values combine, in words and in numbers.
+combinations <- list(
+  sum = list(sign = " + ", combine = `+`),
+  product = list(sign = " * ", combine = `*`)
+)
+
+spec_of <- function(kernel) kernel_types()[[kernel$type]]
+
+is_combined <- function(kernel) !is.null(kernel$parts)
+
+# The answer of f() for every kernel without parts.
+over_leaves <- function(kernel, f) {
+  if (is_combined(kernel)) unlist(lapply(kernel$parts, over_leaves, f), recursive = FALSE)
+  else list(f(kernel))
+}
+
+# The kernel with f() done to every kernel without parts; `outer`: scale factors above it.
+edit_leaves <- function(kernel, f) {
+  if (!is_combined(kernel)) return(f(kernel))
+  kernel$parts <- lapply(kernel$parts, edit_leaves, f)
+  kernel
+}
+
+is_finite <- function(v) is_number(v) && is.finite(v)
+
+is_sigma <- function(v) {
+  (is_finite(v) && v > 0) || identical(v, "mean") || identical(v, "median")
+}
+
+six_digits <- function(v) format(v, digits = 6)
+
+sigma_words <- function(kernel) {
+  if (is.numeric(kernel$sigma)) return(paste0("sigma = ", format(kernel$sigma, digits = 4)))
+  factor <- if (!is.null(kernel$factor)) paste(format(kernel$factor, digits = 4), "x ")
+  paste0("sigma = ", factor, "\"", kernel$sigma, "\" of the data")
+}
+
+# ---- sums and products ------------------------------------------------------------------
+
+#' @export
+Ops.kernelect_kernel <- function(e1, e2) {
+  operands <- if (missing(e2)) list(e1) else list(e1, e2)
+  number <- vapply(operands, is.numeric, NA)
+  if (.Generic == "*" && length(operands) == 2L && any(number)) {
+    return(scaled_kernel(operands[[which(!number)]], operands[[which(number)]]))
+  }
+  if (length(operands) == 1L || any(number) || !.Generic %in% c("+", "*")) {
+    refuse_operation(.Generic, any(number))
+  }
+  combined_kernel(if (.Generic == "+") "sum" else "product", lapply(operands, as_kernel))
+}
+
+refuse_operation <- function(sign, number) {
+  why <- switch(sign,
+    "-" = "a difference of kernels is in general no kernel",
+    "/" = "divide by a number as in `(1 / 2) * k`",
+    "+" = if (number) "add a constant as in `k + polynomial_kernel(degree = 1, offset = 1)`"
+  )
+  abort("kernel", "Kernels cannot take part in `", sign, "`",
+        if (!is.null(why)) paste0(": ", why), ". They add (`k1 + k2`), multiply (`k1 * k2`) and ",
+        "take a positive factor (`2 * k`).")
+}
+
+scaled_kernel <- function(kernel, factor) {
+  factor <- check_number(factor, "factor of a kernel", above = 0)
+  kernel <- as_kernel(kernel)
+  if (!is_combined(kernel)) kernel <- combined_kernel("product", list(kernel))
+  kernel$scale <- kernel$scale * factor
+  check_kernel(kernel)
+}
+
+# Sums within sums and products within products are taken apart, where nothing lies between.
+combined_kernel <- function(type, parts) {
+  scale <- 1
+  flat <- list()
+  for (part in parts) {
+    apart <- identical(part$type, type) && is.null(part$weights) &&
+      (type == "product" || part$scale == 1)
+    if (apart) scale <- scale * part$scale
+    flat <- c(flat, if (apart) part$parts else list(part))
+  }
+  kernel <- list(type = type, scale = scale, parts = flat, weights = NULL)
+  check_kernel(structure(kernel, class = "kernelect_kernel"))
+}
+
+kernel_depth <- function(kernel) {
+  if (is_combined(kernel)) 1 + max(vapply(kernel$parts, kernel_depth, 0)) else 0
+}
+
 #' Convert to a kernel
 #'
 #' Use it when you have a kernel object of the kernlab package; functions that take a `kernel`
@@ -154,6 +358,9 @@ function_kernel <- function(f, weights = NULL) {
 as_kernel <- function(x) {
   check_given("x")
   if (inherits(x, "kernelect_kernel")) return(check_kernel(x))
+  if (is.character(x) && length(x) == 1L && x %in% kernel_choices()) {
+    return(kernel_types()[[x]]$default())
+  }
   par <- if (isS4(x)) attr(x, "kpar", exact = TRUE)
   switch(class(x)[1L],
     rbfkernel = rbf_kernel(gamma = par$sigma),
@@ -162,62 +369,121 @@ as_kernel <- function(x) {
     polykernel = polynomial_kernel(degree = par$degree, scale = par$scale, offset = par$offset),
     tanhkernel = sigmoid_kernel(scale = par$scale, offset = par$offset),
     splinekernel = spline_kernel(),
-    must_be("kernel", paste0(
-      "a kernel such as `rbf_kernel()`", if (is.function(x)) " or `function_kernel(f)`"
-    ), x)
+    besselkernel = refuse_kernlab("besseldot"),
+    anovakernel = refuse_kernlab("anovadot"),
+    fourierkernel = refuse_kernlab("fourierdot"),
+    stringkernel = refuse_kernlab("stringdot"),
+    must_be("kernel", paste(c(
+      "a kernel such as `rbf_kernel()`", if (is.function(x)) " or `function_kernel(f)`",
+      if (is.character(x)) c(" or one of ", toString(dQuote(kernel_choices(), FALSE)))
+    ), collapse = ""), x)
   )
+}
+
+# Kernels that go by their name alone.
+kernel_choices <- function() {
+  types <- kernel_types()
+  names(types)[!vapply(types, function(spec) is.null(spec$default), NA)]
+}
+
+refuse_kernlab <- function(name) {
+  remedy <- if (name == "stringdot") {
+    "It compares strings: give its `kernlab::kernelMatrix()` as `K`."
+  } else {
+    "Use `function_kernel(function(x, z) kernlab::kernelMatrix(k, x, z))`, `k` being the kernel."
+  }
+  abort("argument", "`kernel`: kernlab's `", name, "` has no counterpart here. ", remedy)
 }
 
 # A kernel object may come from a file: its fields are checked whenever it is used.
 check_kernel <- function(kernel) {
-  number <- function(v) is_number(v) && is.finite(v)
-  sigma_ok <- function(v) (number(v) && v > 0) || identical(v, "mean") || identical(v, "median")
-  good <- is.list(kernel) && is.character(kernel$type) && length(kernel$type) == 1L &&
-    switch(kernel$type,
-      rbf = sigma_ok(kernel$sigma) &&
-        (is.character(kernel$sigma) || (number(kernel$gamma) && kernel$gamma > 0)),
-      laplace = sigma_ok(kernel$sigma),
-      polynomial = number(kernel$degree) && kernel$degree == trunc(kernel$degree) &&
-        kernel$degree >= 1 &&
-        kernel$degree <= 1000 && number(kernel$scale) && number(kernel$offset),
-      sigmoid = number(kernel$scale) && number(kernel$offset),
-      `function` = is.function(kernel$f),
-      linear = , spline = TRUE, FALSE
-    )
-  factor <- if (is.list(kernel)) kernel[["factor"]]
-  if (!isTRUE(good) || !(is.null(factor) || (number(factor) && factor > 0))) {
+  if (!isTRUE(is_kernel(kernel))) {
     abort("argument", "`kernel` is damaged: its type or parameters are not those of a kernel. ",
           "Make it anew, for example with `rbf_kernel()`.")
   }
-  check_weights(kernel$weights)
+  if (kernel_depth(kernel) > most_levels) {
+    abort("kernel", "`kernel` has more than ", most_levels, " sums and products within each other.")
+  }
+  check_all_weights(kernel)
   kernel
 }
 
-# "mean" and "median" times a factor, before the data are known.
-scaled_sigma <- function(kernel, factor) {
-  if (is.character(kernel$sigma)) {
-    kernel$factor <- factor * (if (is.null(kernel$factor)) 1 else kernel$factor)
-    return(kernel)
+most_levels <- 20 # KE_DEPTH
+
+is_kernel <- function(kernel, level = 0) {
+  named <- is.list(kernel) && is.character(kernel$type) && length(kernel$type) == 1L
+  if (!named || level > 100) return(FALSE)
+  if (kernel$type %in% names(combinations)) {
+    return(is_finite(kernel$scale) && kernel$scale > 0 && is.list(kernel$parts) &&
+      length(kernel$parts) > 0L && all(vapply(kernel$parts, is_kernel, NA, level + 1)))
   }
-  with_sigma(kernel, kernel$sigma * factor)
+  factor <- kernel[["factor"]]
+  kernel$type %in% names(kernel_types()) && is.null(kernel$parts) &&
+    isTRUE(spec_of(kernel)$check(kernel)) && (is.null(factor) || (is_finite(factor) && factor > 0))
 }
 
+check_all_weights <- function(kernel) {
+  check_weights(kernel$weights)
+  for (part in kernel$parts) check_all_weights(part)
+}
+
+# Whether the weights of a kernel and its parts fit data of that width.
+valid_width <- function(kernel, width) {
+  length(kernel$weights) %in% c(0L, width) &&
+    all(vapply(kernel$parts, valid_width, NA, width))
+}
+
+# The kernel on some of its columns.
+kernel_columns <- function(kernel, columns) {
+  if (!is.null(kernel$weights)) kernel$weights <- kernel$weights[columns]
+  if (is_combined(kernel)) kernel$parts <- lapply(kernel$parts, kernel_columns, columns)
+  kernel
+}
+
+same_kernel <- function(a, b) {
+  fields <- c("type", "sigma", "degree", "scale", "offset", "f", "weights")
+  all(vapply(fields, function(field) isTRUE(all.equal(a[[field]], b[[field]])), NA)) &&
+    length(a$parts) == length(b$parts) && all(mapply(same_kernel, a$parts, b$parts))
+}
+
+# Whether `sigma` still waits for the data, in any part.
+has_open_sigma <- function(kernel) {
+  any(unlist(over_leaves(kernel, function(k) is.character(k$sigma))))
+}
+
+# "mean" and "median" times a factor, before the data are known; numbers times it at once.
+scaled_sigma <- function(kernel, factor) {
+  edit_leaves(kernel, function(k) {
+    if (is.numeric(k$sigma)) return(with_sigma(k, k$sigma * factor))
+    if (is.character(k$sigma)) k$factor <- factor * (if (is.null(k$factor)) 1 else k$factor)
+    k
+  })
+}
+
+# The same kernel with another `sigma`, which it must have.
 with_sigma <- function(kernel, sigma) {
-  switch(kernel$type,
-    rbf = rbf_kernel(sigma = sigma, weights = kernel$weights),
-    laplace = laplace_kernel(sigma = sigma, weights = kernel$weights)
-  )
+  resized <- spec_of(kernel)$resized
+  if (is.null(resized)) {
+    abort("kernel", "`sigma`: a ", kernel_label(kernel), " has no `sigma` of its own.")
+  }
+  resized(kernel, sigma)
 }
 
 # The kernel with numbers in place of words: weights matched to the columns of x, sigma worked
-# out on the weighted data.
-resolve_kernel <- function(kernel, x) {
-  kernel <- as_kernel(kernel)
+# out on the weighted data, `outer` being the scale factors around it.
+resolve_kernel <- function(kernel, x) resolve_part(as_kernel(kernel), x, NULL)
+
+resolve_part <- function(kernel, x, outer) {
   kernel$weights <- match_weights(kernel$weights, x)
+  weights <- both_weights(outer, kernel$weights)
+  if (is_combined(kernel)) {
+    kernel$parts <- lapply(kernel$parts, resolve_part, x, weights)
+    return(kernel)
+  }
   if (!is.character(kernel$sigma)) return(kernel)
   spread <- switch(kernel$sigma,
-    mean = mean_spread(x, kernel$weights),
-    median = median_distance(x, kernel$weights)
+    mean = mean_spread(x, weights),
+    median = median_distance(x, weights)
   )
   if (!is.finite(spread) || spread <= 0) {
     abort("data", "`sigma = \"", kernel$sigma, "\"` cannot be worked out: ",
@@ -227,6 +493,10 @@ resolve_kernel <- function(kernel, x) {
           ". Give `sigma` as a number.")
   }
   with_sigma(kernel, spread * (if (is.null(kernel$factor)) 1 else kernel$factor))
+}
+
+both_weights <- function(outer, own) {
+  if (is.null(outer)) own else if (is.null(own)) outer else outer * own
 }
 
 match_weights <- function(weights, x) {
@@ -264,63 +534,101 @@ evenly_spaced <- function(n, count) {
   if (n <= count) seq_len(n) else as.integer(round(seq(1, n, length.out = count)))
 }
 
-# What the core wants of a kernel: type number, scale, offset, degree.
-core_kernel <- function(kernel) {
-  switch(kernel$type,
-    linear = c(0, 0, 0, 0),
-    rbf = c(1, kernel$gamma, 0, 0),
-    laplace = c(2, 1 / kernel$sigma, 0, 0),
-    polynomial = c(3, kernel$scale, kernel$offset, kernel$degree),
-    sigmoid = c(4, kernel$scale, kernel$offset, 0),
-    spline = c(5, 0, 0, 0)
-  )
+# ---- what others ask of a kernel -----------------------------------------------------------
+
+# Whether the core cannot evaluate it, so that R must.
+in_r <- function(kernel) {
+  any(unlist(over_leaves(kernel, function(k) !is.null(spec_of(k)$evaluate))))
 }
 
-# Distance kernels lose digits to a common offset: centring costs nothing and keeps them.
-core_shift <- function(kernel, x) if (kernel$type %in% c("rbf", "laplace")) colMeans(x)
+# What the core wants of a kernel: a named list, with scale factors where the leaves are.
+core_kernel <- function(kernel, outer = NULL) {
+  weights <- both_weights(outer, kernel$weights)
+  if (!is_combined(kernel)) return(core_weights(spec_of(kernel)$core(kernel), weights))
+  list(type = kernel$type, scale = kernel$scale, parts = lapply(kernel$parts, core_kernel, weights))
+}
+
+core_weights <- function(core, weights) {
+  if (is.null(core$parts)) core$weights <- weights
+  else core$parts <- lapply(core$parts, core_weights, weights)
+  core
+}
+
+core_columns <- function(core, columns) {
+  if (!is.null(core$weights)) core$weights <- core$weights[columns]
+  if (!is.null(core$parts)) core$parts <- lapply(core$parts, core_columns, columns)
+  core
+}
+
+# Distance kernels lose digits to a common offset. The core takes this from the rows for them.
+core_shift <- function(x) .Call(ffi_exact_shift, x)
+
+# What the core knows of a kernel: `distance` (depends on differences of rows only), `linear`,
+# `smooth` (has a derivative by scale factors), `kinked` (which is not bounded), `multiplies` (is a
+# product over columns), `whole` (has no parts).
+kernel_traits <- function(kernel) {
+  if (!in_r(kernel)) return(.Call(ffi_kernel_traits, core_kernel(kernel)))
+  c(distance = FALSE, linear = FALSE, smooth = FALSE, kinked = FALSE, multiplies = FALSE,
+    whole = FALSE)
+}
+
+# TRUE: positive semi-definite whatever the data, FALSE: in general not, NA: that depends. Sums,
+# products and positive multiples of such kernels are such kernels.
+is_definite <- function(kernel) {
+  all(unlist(over_leaves(kernel, function(k) spec_of(k)$definite(k))))
+}
+
+# What it is called where a kernel needs a name.
+kernel_name <- function(kernel) kernel$type
+
+# ---- in words ---------------------------------------------------------------------------------
 
 #' @export
 print.kernelect_kernel <- function(x, ...) {
   cat("<", kernel_label(x), ">\n", sep = "")
-  cat("k(x, z) = ", kernel_formula(x), "\n", sep = "")
-  w <- x$weights
-  if (!is.null(w)) {
-    shown <- utils::head(w, 5L)
-    text <- trimws(paste(names(shown), format(shown, digits = 4)))
-    more <- if (length(w) > 5L) sprintf(", ... (%d)", length(w))
-    cat("weights: ", paste(text, collapse = ", "), more, "\n", sep = "")
+  detail <- if (!is_combined(x)) spec_of(x)$detail(x)
+  cat("k(x, z) = ", paste(c(kernel_formula(x), detail), collapse = ", "), "\n", sep = "")
+  print_weights(x$weights, "weights: ")
+  for (i in utils::head(seq_along(x$parts), 6L)) {
+    print_weights(x$parts[[i]]$weights, paste0("weights of part ", i, ": "))
   }
   invisible(x)
 }
 
+print_weights <- function(w, title) {
+  if (is.null(w)) return(invisible())
+  shown <- utils::head(w, 5L)
+  text <- trimws(paste(names(shown), format(shown, digits = 4)))
+  more <- if (length(w) > 5L) sprintf(", ... (%d)", length(w))
+  cat(title, paste(text, collapse = ", "), more, "\n", sep = "")
+}
+
 kernel_label <- function(kernel) {
-  name <- switch(kernel$type, rbf = "RBF", laplace = "Laplace", `function` = "user function",
-                 kernel$type)
-  parameter <- if (is.character(kernel$sigma)) sigma_words(kernel)
-    else if (is.numeric(kernel$sigma)) paste0("sigma = ", format(kernel$sigma, digits = 4))
-    else if (kernel$type == "polynomial") paste("degree", kernel$degree)
-  paste(c(paste(name, "kernel"), parameter), collapse = ", ")
+  if (is_combined(kernel)) return(combined_words(kernel, leaf_label))
+  spec <- spec_of(kernel)
+  paste(c(paste(spec$label, "kernel"), spec$parameter(kernel)), collapse = ", ")
 }
 
-sigma_words <- function(kernel) {
-  factor <- if (!is.null(kernel$factor)) paste(format(kernel$factor, digits = 4), "x ")
-  paste0("sigma = ", factor, "\"", kernel$sigma, "\" of the data")
+leaf_label <- function(kernel) {
+  spec <- spec_of(kernel)
+  parameter <- spec$parameter(kernel)
+  paste0(spec$label, " kernel", if (!is.null(parameter)) paste0(" (", parameter, ")"))
 }
 
-kernel_formula <- function(kernel) {
-  f <- function(v) format(v, digits = 6)
-  switch(kernel$type,
-    linear = "<x, z>",
-    rbf = if (is.character(kernel$sigma)) "exp(-|x - z|^2 / (2 sigma^2))" else
-      sprintf("exp(-|x - z|^2 / (2 * %s^2)), gamma = %s, width = %s", f(kernel$sigma),
-              f(kernel$gamma), f(kernel$width)),
-    laplace = paste0(
-      "exp(-|x - z| / ", if (is.character(kernel$sigma)) "sigma" else f(kernel$sigma), ")"
-    ),
-    polynomial = sprintf("(%s <x, z> + %s)^%s", f(kernel$scale), f(kernel$offset),
-                         f(kernel$degree)),
-    sigmoid = sprintf("tanh(%s <x, z> + %s)", f(kernel$scale), f(kernel$offset)),
-    spline = "prod(1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3), m = min(x, z)",
-    `function` = "f(x, z)"
-  )
+kernel_formula <- function(kernel) combined_words(kernel, function(k) spec_of(k)$formula(k))
+
+# Words of the leaves with the signs between them, in brackets where these are needed.
+combined_words <- function(kernel, words) {
+  if (!is_combined(kernel)) return(words(kernel))
+  parts <- vapply(kernel$parts, function(part) {
+    text <- combined_words(part, words)
+    inner <- is_combined(part) && length(part$parts) > 1L && part$type != kernel$type
+    if (inner && part$scale == 1 && needs_brackets(part, kernel)) paste0("(", text, ")") else text
+  }, "")
+  text <- paste(parts, collapse = combinations[[kernel$type]]$sign)
+  if (kernel$scale == 1) return(text)
+  several <- length(parts) > 1L && kernel$type == "sum"
+  paste(six_digits(kernel$scale), if (several) paste0("* (", text, ")") else paste("*", text))
 }
+
+needs_brackets <- function(part, whole) part$type == "sum" && whole$type == "product"

@@ -82,11 +82,6 @@ given_gram_basis <- function(x, y, basis, na_action, respond, weights) {
   basis_parts(basis, basis_coordinates(basis, cross_values(basis, data$x, "x")$x, 1L), data)
 }
 
-same_kernel <- function(a, b) {
-  fields <- c("type", "sigma", "degree", "scale", "offset", "f", "weights")
-  all(vapply(fields, function(field) isTRUE(all.equal(a[[field]], b[[field]])), NA))
-}
-
 # A prediction is z a + offset with coordinates z worked out anew from the basis. Where its rows are
 # nearly dependent, as "kgs" permits, rounding makes these others than those of the fit, and large
 # coefficients make that a wrong answer: a few training rows tell.

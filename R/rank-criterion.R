@@ -37,16 +37,18 @@ criterion_problem <- function(x, y, kernel, criterion, target = "balanced", bloc
     hsic = centred_factor(target_factor(y, target)) / (length(y) - 1),
     target_factor(y, target)
   )
+  kernel$weights <- NULL # scale factors come with every evaluation
   constant <- if (criterion == "alignment") norm(crossprod(u), "F") else 0
-  list(x = centre_for(x, kernel, criterion), u = u, spec = list(type = type, constant = constant, block = block),
-       kernel = core_kernel(kernel))
+  list(x = centre_for(x, kernel, criterion), u = u,
+       spec = list(type = type, constant = constant, block = block),
+       kernel = if (!in_r(kernel)) core_kernel(kernel))
 }
 
 # Centring changes no distance, and neither scatters nor HSIC of the linear kernel; it keeps
 # the digits that a large offset would take.
 centre_for <- function(x, kernel, criterion) {
-  free <- kernel$type %in% c("rbf", "laplace") ||
-    (kernel$type == "linear" && criterion %in% c("separability", "hsic"))
+  traits <- kernel_traits(kernel)
+  free <- traits[["distance"]] || (traits[["linear"]] && criterion %in% c("separability", "hsic"))
   if (!free) return(x)
   .Call(ffi_scale_columns, x, colMeans(x), rep(1, ncol(x)))
 }
@@ -76,7 +78,7 @@ maximise <- function(problem, start, control) {
 
 search_control <- function(control) {
   list(optimizer = control$optimizer, max_iter = control$max_iter, tol = control$tol,
-       kinked = as.double(control$kernel$type == "laplace"))
+       kinked = as.double(kernel_traits(control$kernel)[["kinked"]]))
 }
 
 # Kernels here depend on equal columns through the sum of their w^2 only: any split is as good,

@@ -184,6 +184,8 @@ rank_r2w2 <- function(x, y, control) {
 # start was would show in the answer.
 radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-12) {
   duals <- centre <- NULL
+  parts <- kernel
+  parts$weights <- NULL # what the scale factors come on top of
   function(w) {
     kernel$weights <- w
     K <- gram_matrix(x, kernel, threads = threads)
@@ -194,7 +196,7 @@ radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-12) {
     norm <- sum(duals * (soft %*% duals))
     slopes <- -norm * tcrossprod(centre) - sphere$radius2 * tcrossprod(duals)
     diag(slopes) <- diag(slopes) + norm * centre
-    c(norm * sphere$radius2, scale_gradient(slopes, K, x, kernel))
+    c(norm * sphere$radius2, .Call(ffi_scale_gradient, x, core_kernel(parts), w, slopes))
   }
 }
 
@@ -204,30 +206,6 @@ mean_length <- function(x, kernel, threads) {
   to_zero <- gram_matrix(x, kernel, zero, threads, shift = NULL)
   squared <- kernel_diagonal(kernel, x) - 2 * drop(to_zero) + kernel_diagonal(kernel, zero)
   mean(sqrt(pmax(squared, 0)))
-}
-
-# sum_ij G_ij dk_ij / dv_d for every column d, v = w^2.
-scale_gradient <- function(G, K, x, kernel) {
-  P <- G * kernel_slope(K, x, kernel)
-  inner <- colSums(x * product(P, x))
-  if (kernel$type %in% c("linear", "polynomial")) return(inner)
-  2 * (drop(rowSums(P) %*% x^2) - inner)
-}
-
-# Derivative of the kernel by the squared distance or the inner product.
-kernel_slope <- function(K, x, kernel) {
-  switch(kernel$type,
-    linear = 1,
-    rbf = -kernel$gamma * K,
-    laplace = {
-      distance <- -kernel$sigma * log(K)
-      ifelse(distance > 0, -K / (2 * kernel$sigma * distance), 0)
-    },
-    polynomial = {
-      inner <- gram_matrix(x, linear_kernel(weights = kernel$weights))
-      kernel$degree * kernel$scale * (kernel$scale * inner + kernel$offset)^(kernel$degree - 1)
-    }
-  )
 }
 
 # ---- generalised multiple kernel learning -----------------------------------------------------
@@ -255,7 +233,9 @@ rank_gmkl <- function(x, y, control) {
 # A function of scale factors and a penalty that gives the value and its gradient by their squares.
 regularised_dual <- function(x, kernel, sides, cost, threads, tol = 1e-10) {
   duals <- NULL
-  problem <- list(spec = list(type = "product", constant = 0, block = 240), kernel = core_kernel(kernel))
+  kernel$weights <- NULL
+  problem <- list(spec = list(type = "product", constant = 0, block = 240),
+                  kernel = core_kernel(kernel))
   function(w, penalty) {
     kernel$weights <- w
     K <- gram_matrix(x, kernel, threads = threads)

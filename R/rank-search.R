@@ -84,7 +84,8 @@ fixed_space <- function(problem, control) {
     pair = function(single) {
       best_of_pairs(problem, single, control, all_pairs, function(e, others) {
         sums <- .Call(ffi_subset_extend, problem$x[, c(e, others), drop = FALSE], problem$u,
-                      problem$kernel, c(1, numeric(length(others))), control$threads)
+                      core_columns(problem$kernel, c(e, others)), c(1, numeric(length(others))),
+                      control$threads)
         alignment_of(sums, problem)[-1L]
       })
     },
@@ -164,6 +165,7 @@ screen_pairs <- function(problem, single, control, some) {
   part <- problem
   part$x <- problem$x[rows, kept, drop = FALSE]
   part$u <- problem$u[rows, , drop = FALSE]
+  part$kernel <- core_columns(problem$kernel, kept)
   part$spec$constant <- norm(crossprod(part$u), "F")
   value <- all_pairs(part, control$threads)
   value[upper.tri(value, diag = TRUE)] <- -Inf
@@ -197,7 +199,8 @@ ordinal_result <- function(order, values, taken) {
 rank_bahsic <- function(x, y, control) {
   control$target <- "balanced"
   space <- set_space(x, y, control, "hsic")
-  by_gram <- control$kernel$type %in% c("spline", "function")
+  traits <- kernel_traits(control$kernel)
+  by_gram <- !(traits[["whole"]] && traits[["smooth"]])
   reduced <- if (by_gram) reduced_by_gram(x, y, control) else space$reduced
   eliminate(ncol(x), control, function(left) {
     value <- reduced(left)
@@ -238,8 +241,9 @@ reduced_by_gram <- function(x, y, control) {
   target <- tcrossprod(problem$u)
   function(left) {
     vapply(left, function(d) {
-      x <- problem$x[, setdiff(left, d), drop = FALSE]
-      sum(gram_matrix(x, kernel, threads = control$threads) * target)
+      rest <- setdiff(left, d)
+      part <- kernel_columns(kernel, rest)
+      sum(gram_matrix(problem$x[, rest, drop = FALSE], part, threads = control$threads) * target)
     }, 0)
   }
 }

@@ -1,7 +1,7 @@
 # The methods of kernel_rank(), one entry each; no other file asks for a method by its name.
 #   fit      function(x, y, control) that ranks columns that vary, see method_result()
 #   numbers  whether `y` may be numbers
-#   kernels  what it can use, see usable_kernels()
+#   kernels  what it can use, see method_takes()
 #   default  its kernel: "half" (RBF, sigma half of "mean"), "set" (the same of the columns in the
 #            set at hand) or "linear"
 #   value, score   words for the criterion it reaches and for the score of a column
@@ -36,11 +36,17 @@ rank_methods <- list(
   gmkl = rank_spec(rank_gmkl, "regularised dual", ridge = 0.1)
 )
 
-usable_kernels <- function(kernels) {
-  smooth <- c("linear", "rbf", "laplace", "polynomial")
-  switch(kernels,
-    smooth = smooth, bounded = c("rbf", "laplace"), linear = "linear",
-    core = c(smooth, "sigmoid", "spline"), any = c(smooth, "sigmoid", "spline", "function")
+# Whether a method can use a kernel. Scale factors are learned through slopes ("smooth"); a
+# criterion that grows with them without bound needs a kernel that does not ("bounded"); sets of
+# columns are searched in the core ("core").
+method_takes <- function(kernel, method) {
+  traits <- kernel_traits(kernel)
+  switch(rank_methods[[method]]$kernels,
+    smooth = traits[["smooth"]] && !isFALSE(is_definite(kernel)),
+    bounded = traits[["smooth"]] && traits[["distance"]],
+    linear = traits[["linear"]],
+    core = !in_r(kernel),
+    any = TRUE
   )
 }
 
@@ -50,13 +56,15 @@ rank_kernel <- function(kernel, method) {
     return(if (spec$default == "linear") linear_kernel() else scaled_sigma(rbf_kernel(), 0.5))
   }
   kernel <- as_kernel(kernel)
-  usable <- usable_kernels(spec$kernels)
-  if (!kernel$type %in% usable) {
+  if (!method_takes(kernel, method)) {
+    choices <- kernel_choices()
+    usable <- choices[vapply(choices, function(name) method_takes(as_kernel(name), method), NA)]
     why <- if (spec$kernels == "bounded") {
       " (its criterion grows without bound with the scale factors)"
     }
-    abort("kernel", "`kernel`: method \"", method, "\" cannot use a ", kernel$type, " kernel", why,
-          "; it works with ", paste(usable, collapse = ", "), ".")
+    abort("kernel", "`kernel`: method \"", method, "\" cannot use a ", kernel_name(kernel),
+          " kernel", if (is_combined(kernel)) " of such parts", why, "; it works with ",
+          paste(usable, collapse = ", "), ".")
   }
   kernel
 }

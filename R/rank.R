@@ -215,7 +215,7 @@ check_varying <- function(varies, names) {
 rank_varying <- function(x, y, control, varies) {
   if (!all(varies)) {
     x <- x[, varies, drop = FALSE]
-    control$kernel$weights <- control$kernel$weights[varies]
+    control$kernel <- kernel_columns(control$kernel, varies)
     control$starts <- control$starts[varies, , drop = FALSE]
     control$variance <- control$variance[varies]
   }

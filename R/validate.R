@@ -87,9 +87,6 @@ valid_rows <- function(model, count) {
     identical(colnames(model$vectors), model$input$columns) && valid_scaling(model$scaling, width)
 }
 
-# check_kernel() knows the values of weights, not the width of the data.
-valid_width <- function(kernel, width) length(kernel$weights) %in% c(0L, width)
-
 is_list_of_levels <- function(levels) {
   is.list(levels) && all(vapply(levels, typeof, "") %in% c("NULL", "character"))
 }

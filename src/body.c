@@ -48,8 +48,8 @@ size_t ke_body_work(size_t capacity, int threads)
 static packed_round pack_round(const ke_body *b, const ke_round *r)
 {
   double *p = b->work;
-  const packed_round out = {{r->picks, r->size, p, NULL},
-                            {r->picks, r->picks, p + KE_BLOCK * b->capacity, NULL},
+  const packed_round out = {{r->picks, r->size, p, NULL, 0, 0},
+                            {r->picks, r->picks, p + KE_BLOCK * b->capacity, NULL, 0, 0},
                             (ke_pick *)(p + KE_BLOCK * (b->capacity + KE_BLOCK))};
   return out;
 }
@@ -57,7 +57,8 @@ static packed_round pack_round(const ke_body *b, const ke_round *r)
 static tile_rows tile_of(const ke_body *b, const ke_round *r, size_t thread, size_t m)
 {
   double *p = b->work + ke_body_work(b->capacity, 0) + thread * tile_doubles(b->capacity);
-  const tile_rows t = {{m, r->size, p, NULL}, {m, r->picks, p + KE_TILE * b->capacity, NULL}};
+  const tile_rows t = {{m, r->size, p, NULL, 0, 0},
+                       {m, r->picks, p + KE_TILE * b->capacity, NULL, 0, 0}};
   return t;
 }
 
@@ -193,7 +194,7 @@ static void solve_tile(const ke_round *r, const ke_rows *triangle, const ke_rows
 {
   for (size_t j = 0; j < r->picks; j += KE_PANEL) {
     const size_t columns = ke_smaller(KE_PANEL, r->picks - j);
-    const ke_rows picks = {columns, r->picks, triangle->panel + j * r->picks, NULL};
+    const ke_rows picks = {columns, r->picks, triangle->panel + j * r->picks, NULL, 0, 0};
     if (j > 0)
       ke_add_product(made, &picks, j, fresh + j * ld, ld);
     solving s = {made->n,

@@ -30,6 +30,26 @@ double ke_column_sd(const double *x, size_t n, double mean)
   return sd <= 4.0 * DBL_EPSILON * fabs(mean) ? 0.0 : sd;
 }
 
+/* Whether a - b is exact: the error of a difference is itself a number (Knuth, Dekker). */
+static int is_exact_difference(double a, double b)
+{
+  const double s = a - b, back = s - a;
+  return (a - (s - back)) - (b + back) == 0.0;
+}
+
+double ke_exact_shift(const double *x, size_t n)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++)
+    sum += x[i];
+  /* few digits: then whole numbers and the like stay exact whatever their mean is */
+  const double mean = sum / (double)n, shift = fabs(mean) < FLT_MAX ? (double)(float)mean : 0.0;
+  for (size_t i = 0; i < n; i++)
+    if (!is_exact_difference(x[i], shift))
+      return 0.0;
+  return shift;
+}
+
 void ke_scale_column(const double *x, size_t n, double centre, double scale, double *out)
 {
   for (size_t i = 0; i < n; i++)

@@ -25,85 +25,119 @@
 #define FAMILIES 2
 #define SLOTS 128 /* most strips between two looks at an interrupt */
 
-static double slope_factor(const ke_kernel *kernel)
+/* Families of P, one for each block of columns that the kernel looks at. */
+static size_t families(const ke_criterion *c) { return FAMILIES * ke_kernel_blocks(&c->kernel); }
+
+/* Those that the criterion asks for: the first comes for all blocks, then the second. */
+static size_t wanted(const ke_criterion *c)
 {
-  return kernel->type == KE_RBF ? -kernel->scale : 1.0;
+  return c->type == KE_PRODUCT ? ke_kernel_blocks(&c->kernel) : families(c);
 }
 
-/* Rows of `across`: the columns of x, one of ones where row sums of P are wanted, and zeros up
- * to a whole panel. */
+static int is_distance(const ke_criterion *c, size_t family)
+{
+  return ke_block_is_distance(&c->kernel, family % ke_kernel_blocks(&c->kernel));
+}
+
+/* Whether slopes are values times a constant, which can wait for the totals. */
+static int is_proportional(const ke_kernel *kernel)
+{
+  return !kernel->parts && kernel->type->proportion;
+}
+
+static double slope_factor(const ke_kernel *kernel)
+{
+  return is_proportional(kernel) ? kernel->type->proportion(kernel) : 1.0;
+}
+
+/* Rows of `across`: the columns of x, one of ones for row sums of P, and zeros up to a whole
+ * panel. */
 static size_t across_rows(const ke_criterion *c)
 {
-  return ke_padded(c->d + (ke_is_distance(&c->kernel) ? 1 : 0));
+  int ones = 0;
+  for (size_t b = 0; b < ke_kernel_blocks(&c->kernel); b++)
+    ones = ones || is_distance(c, b);
+  return ke_padded(c->d + (size_t)ones);
 }
 
 /* ---- layout of the lent arrays ----------------------------------------------------- */
 
-/* Sums of a strip, or of all: <K,T> and <K,F>; then for each family x_d' P x_d, row sums and
- * column sums. */
+/* Sums of a strip: <K,T> and <K,F>; then for each family x_d' P x_d, row sums and column sums. */
 typedef struct {
-  double *value;            /* FAMILIES */
-  double *square[FAMILIES]; /* d */
-  double *row[FAMILIES];    /* KE_STRIP */
-  double *column[FAMILIES]; /* block */
+  double *value; /* FAMILIES */
+  double *first; /* of the families' sums */
 } strip_sums;
 
-static size_t slot_size(const ke_criterion *c)
-{
-  return FAMILIES * (1 + c->d + KE_STRIP + c->block);
-}
+static size_t sums_size(const ke_criterion *c) { return c->d + KE_STRIP + c->block; }
 
-static strip_sums slot_at(const ke_criterion *c, double *p)
+static size_t slot_size(const ke_criterion *c) { return FAMILIES + families(c) * sums_size(c); }
+
+static strip_sums slot_at(double *p)
 {
-  strip_sums s = {p, {NULL}, {NULL}, {NULL}};
-  p += FAMILIES;
-  for (int f = 0; f < FAMILIES; f++, p += c->d + KE_STRIP + c->block) {
-    s.square[f] = p;
-    s.row[f] = p + c->d;
-    s.column[f] = p + c->d + KE_STRIP;
-  }
+  const strip_sums s = {p, p + FAMILIES};
   return s;
 }
 
-/* Totals: values, then for each family squares (d) and row sums of the whole P (n). */
-static size_t total_size(const ke_criterion *c) { return FAMILIES * (1 + c->d + c->n); }
-
-static double *total_square(const ke_criterion *c, int family)
+static double *squares_of(const ke_criterion *c, const strip_sums *s, size_t family)
 {
-  return c->sums + FAMILIES + (size_t)family * (c->d + c->n);
+  return s->first + family * sums_size(c);
 }
 
-/* Two panels of P, four columns of inner products that become values, slopes, and a product. An
- * RBF's slope is its value times a constant, which waits for the totals. */
+static double *rows_of(const ke_criterion *c, const strip_sums *s, size_t family)
+{
+  return squares_of(c, s, family) + c->d;
+}
+
+static double *columns_of(const ke_criterion *c, const strip_sums *s, size_t family)
+{
+  return rows_of(c, s, family) + KE_STRIP;
+}
+
+/* Totals: values, then for each family squares (d) and row sums of the whole P (n). */
+static size_t total_size(const ke_criterion *c) { return FAMILIES + families(c) * (c->d + c->n); }
+
+static double *total_square(const ke_criterion *c, size_t family)
+{
+  return c->sums + FAMILIES + family * (c->d + c->n);
+}
+
+/* A panel of P for each family, four columns of inner products for each block, values, slopes,
+ * what these are made in, and a product. */
 typedef struct {
-  double *panel[FAMILIES]; /* KE_STRIP x block */
-  double *inner;           /* KE_STRIP x KE_PANEL */
-  double *target;          /* KE_STRIP x KE_PANEL */
-  double *slope;           /* KE_STRIP */
-  double *product;         /* KE_STRIP x across_rows */
+  double *panel;   /* KE_STRIP x block, for each family */
+  double *inner;   /* KE_STRIP x KE_PANEL, for each block */
+  double *target;  /* KE_STRIP x KE_PANEL */
+  double *value;   /* KE_STRIP */
+  double *slope;   /* KE_STRIP, for each block */
+  double *product; /* KE_STRIP x across_rows */
+  double *work;
 } strip_buffer;
 
 static size_t buffer_size(const ke_criterion *c)
 {
-  return KE_STRIP * (FAMILIES * c->block + 2 * KE_PANEL + 1 + across_rows(c));
+  const size_t blocks = ke_kernel_blocks(&c->kernel);
+  return KE_STRIP * (families(c) * c->block + (blocks + 1) * (KE_PANEL + 1) + across_rows(c)) +
+         ke_slopes_work(&c->kernel, KE_STRIP);
 }
 
 static strip_buffer buffer_at(const ke_criterion *c, double *p)
 {
-  strip_buffer b;
-  for (int f = 0; f < FAMILIES; f++, p += KE_STRIP * c->block)
-    b.panel[f] = p;
-  b.inner = p;
-  b.target = p + KE_STRIP * KE_PANEL;
-  b.slope = b.target + KE_STRIP * KE_PANEL;
-  b.product = b.slope + KE_STRIP;
+  const size_t blocks = ke_kernel_blocks(&c->kernel);
+  strip_buffer b = {.panel = p};
+  b.inner = b.panel + families(c) * KE_STRIP * c->block;
+  b.target = b.inner + blocks * KE_STRIP * KE_PANEL;
+  b.value = b.target + KE_STRIP * KE_PANEL;
+  b.slope = b.value + KE_STRIP;
+  b.product = b.slope + blocks * KE_STRIP;
+  b.work = b.product + KE_STRIP * across_rows(c);
   return b;
 }
 
 /* Of a strip: inner products, kernel values, and the products of both families with the data. */
 static double strip_flops(const ke_criterion *c)
 {
-  return KE_STRIP * (double)c->block * (double)(2 * c->d + 64 + 2 * FAMILIES * across_rows(c));
+  return KE_STRIP * (double)c->block *
+         (double)(ke_cost(&c->kernel, c->d) + 2 * families(c) * across_rows(c));
 }
 
 /* A strip at least for every thread, though they be long. */
@@ -115,9 +149,10 @@ static size_t slots(const ke_criterion *c, const ke_env *env)
 
 size_t ke_criterion_work(const ke_criterion *c, const ke_env *env)
 {
-  const size_t padded = ke_padded(c->n);
-  return ke_panel_size(c->n, c->rank) + ke_panel_size(c->n, c->d) + padded + across_rows(c) * c->n +
-         total_size(c) + slots(c, env) * slot_size(c) + (size_t)env->threads * buffer_size(c);
+  const size_t padded = ke_padded(c->n), blocks = ke_kernel_blocks(&c->kernel);
+  return ke_panel_size(c->n, c->rank) + blocks * (ke_panel_size(c->n, c->d) + padded) +
+         across_rows(c) * c->n + total_size(c) + slots(c, env) * slot_size(c) +
+         (size_t)env->threads * buffer_size(c);
 }
 
 /* ---- what does not depend on the weights --------------------------------------------- */
@@ -125,7 +160,7 @@ size_t ke_criterion_work(const ke_criterion *c, const ke_env *env)
 static ke_rows across_block(const ke_criterion *c, size_t j0)
 {
   const size_t rows = across_rows(c);
-  const ke_rows r = {rows, ke_smaller(c->block, c->n - j0), c->across + rows * j0, NULL};
+  const ke_rows r = {rows, ke_smaller(c->block, c->n - j0), c->across + rows * j0, NULL, 0, 0};
   return r;
 }
 
@@ -143,14 +178,15 @@ static void fill_across(ke_criterion *c)
 
 void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env)
 {
-  const size_t padded = ke_padded(c->n);
-  const ke_rows target = {c->n, c->rank, work, NULL};
+  const size_t padded = ke_padded(c->n), blocks = ke_kernel_blocks(&c->kernel);
+  const ke_rows target = {c->n, c->rank, work, NULL, 0, 0};
   c->target = target;
   c->rows.n = c->n;
-  c->rows.d = c->d;
+  c->rows.d = blocks * c->d;
+  c->rows.blocks = blocks;
   c->rows.panel = work + ke_panel_size(c->n, c->rank);
-  c->rows.norm = c->rows.panel + ke_panel_size(c->n, c->d);
-  c->across = c->rows.norm + padded;
+  c->rows.norm = c->rows.panel + blocks * ke_panel_size(c->n, c->d);
+  c->across = c->rows.norm + blocks * padded;
   c->sums = c->across + across_rows(c) * c->n;
   c->buffer = c->sums + total_size(c) + slots(c, env) * slot_size(c);
   ke_panels(c->u, c->n, NULL, NULL, &c->target);
@@ -223,25 +259,55 @@ static strip strip_at(const ke_criterion *c, size_t i0, size_t j0)
   return s;
 }
 
-/* Kernel values and slopes of column j of the block from its inner products, whose place the
- * values take: they are turned into slopes elsewhere unless the two are proportional. */
-static const double *value_and_slope(const ke_criterion *c, const strip *s, size_t j, double *inner,
-                                     double *slope)
+/* Values of column j of the block into b->value, and its slopes: these are the values themselves
+ * where the two are proportional. */
+static const double *value_and_slope(const ke_criterion *c, const strip *s, size_t j,
+                                     const strip_buffer *b)
 {
-  ke_column column = ke_column_of(&c->kernel, &c->rows, s->i0, &c->rows, s->j0 + j);
-  const int proportional = c->kernel.type == KE_RBF;
-  double before[KE_STRIP];
-  column.m = s->m;
-  column.top = s->top;
-  column.g = inner;
-  if (!proportional)
-    memcpy(before, inner, s->m * sizeof(double));
-  ke_finish(&column);
-  if (!proportional)
-    ke_slope(&column, before, slope);
-  for (size_t i = s->m; i < ke_padded(s->m); i++)
-    inner[i] = slope[i] = 0.0;
-  return proportional ? inner : slope;
+  const double *inner = b->inner + j % KE_PANEL * KE_STRIP;
+  const double *slope = b->value;
+  if (is_proportional(&c->kernel)) {
+    ke_column column = ke_column_of(&c->kernel, &c->rows, s->i0, &c->rows, s->j0 + j);
+    column.m = s->m;
+    column.top = s->top;
+    column.g = b->value;
+    memcpy(b->value, inner, s->m * sizeof(double));
+    ke_finish(&column);
+  } else {
+    const ke_strip_column column = {&c->kernel, &c->rows,  &c->rows, s->i0,
+                                    s->m,       s->j0 + j, inner,    KE_STRIP * KE_PANEL,
+                                    KE_STRIP};
+    ke_slopes(&column, b->value, b->slope, b->work);
+    slope = b->slope;
+  }
+  for (size_t i = s->m; i < ke_padded(s->m); i++) {
+    b->value[i] = 0.0;
+    for (size_t q = 0; q < ke_kernel_blocks(&c->kernel); q++)
+      b->slope[i + q * KE_STRIP] = 0.0;
+  }
+  return slope;
+}
+
+/* Column j of the panels of all families. The sums of values come with each block again. */
+static void weigh_column(const ke_criterion *c, const strip *s, size_t j, const double *slope,
+                         const strip_buffer *b, const strip_sums *out)
+{
+  const size_t blocks = ke_kernel_blocks(&c->kernel);
+  for (size_t q = 0; q < blocks; q++) {
+    double again[FAMILIES] = {0.0, 0.0};
+    double *panel = b->panel + q * KE_STRIP * c->block + j * KE_PANEL;
+    const weighing w = {b->value,
+                        slope + q * KE_STRIP,
+                        b->target + j % KE_PANEL * KE_STRIP,
+                        s->j0 + j < s->i0 ? 1.0 : 0.5,
+                        c->type == KE_ALIGNMENT,
+                        {panel, panel + blocks * KE_STRIP * c->block},
+                        ke_padded(s->m) / KE_PANEL,
+                        c->block * KE_PANEL,
+                        q == 0 ? out->value : again,
+                        {columns_of(c, out, q) + j, columns_of(c, out, blocks + q) + j}};
+    weigh(&w);
+  }
 }
 
 /* Inner products and targets of the next columns of a strip, from j on. Targets of rows that fill
@@ -250,7 +316,10 @@ static const double *value_and_slope(const ke_criterion *c, const strip *s, size
 static void fill_inner(const ke_criterion *c, const strip *s, const strip_buffer *b, size_t j)
 {
   const size_t k = ke_smaller(KE_PANEL, s->k - j);
-  ke_inner(&c->rows, s->i0, s->m, &c->rows, s->j0 + j, k, b->inner, KE_STRIP);
+  for (size_t q = 0; q < ke_kernel_blocks(&c->kernel); q++) {
+    const ke_rows rows = ke_block(&c->rows, q);
+    ke_inner(&rows, s->i0, s->m, &rows, s->j0 + j, k, b->inner + q * KE_STRIP * KE_PANEL, KE_STRIP);
+  }
   ke_inner(&c->target, s->i0, s->m, &c->target, s->j0 + j, k, b->target, KE_STRIP);
   for (size_t q = 0; q < k; q++)
     for (size_t i = s->m; i < ke_padded(s->m); i++)
@@ -263,19 +332,7 @@ static void fill_panels(const ke_criterion *c, const strip *s, const strip_buffe
   for (size_t j = 0; j < s->k; j++) {
     if (j % KE_PANEL == 0)
       fill_inner(c, s, b, j);
-    double *value = b->inner + j % KE_PANEL * KE_STRIP;
-    const double *slope = value_and_slope(c, s, j, value, b->slope);
-    const weighing w = {value,
-                        slope,
-                        b->target + j % KE_PANEL * KE_STRIP,
-                        s->j0 + j < s->i0 ? 1.0 : 0.5,
-                        c->type == KE_ALIGNMENT,
-                        {b->panel[0] + j * KE_PANEL, b->panel[1] + j * KE_PANEL},
-                        ke_padded(s->m) / KE_PANEL,
-                        c->block * KE_PANEL,
-                        out->value,
-                        {out->column[0] + j, out->column[1] + j}};
-    weigh(&w);
+    weigh_column(c, s, j, value_and_slope(c, s, j, b), b, out);
   }
 }
 
@@ -283,15 +340,14 @@ static void sum_strip(const ke_criterion *c, const strip *s, const strip_buffer 
                       const strip_sums *out)
 {
   const ke_rows across = across_block(c, s->j0);
-  const int families = c->type == KE_PRODUCT ? 1 : FAMILIES;
   out->value[0] = out->value[1] = 0.0;
   fill_panels(c, s, b, out);
-  for (int f = 0; f < families; f++) {
-    const ke_rows p = {s->m, c->block, b->panel[f], NULL};
+  for (size_t f = 0; f < wanted(c); f++) {
+    const ke_rows p = {s->m, c->block, b->panel + f * KE_STRIP * c->block, NULL, 0, 0};
     ke_product(&p, &across, s->k, b->product, KE_STRIP);
-    column_dots(c->x + s->i0, c->n, b->product, s->m, c->d, out->square[f]);
-    if (ke_is_distance(&c->kernel))
-      memcpy(out->row[f], b->product + c->d * KE_STRIP, s->m * sizeof(double));
+    column_dots(c->x + s->i0, c->n, b->product, s->m, c->d, squares_of(c, out, f));
+    if (is_distance(c, f))
+      memcpy(rows_of(c, out, f), b->product + c->d * KE_STRIP, s->m * sizeof(double));
   }
 }
 
@@ -305,14 +361,13 @@ static void add(const double *from, double *to, size_t n)
 
 static void add_slot(const ke_criterion *c, const strip *s, const strip_sums *slot)
 {
-  const int families = c->type == KE_PRODUCT ? 1 : FAMILIES;
   add(slot->value, c->sums, FAMILIES);
-  for (int f = 0; f < families; f++) {
+  for (size_t f = 0; f < wanted(c); f++) {
     double *square = total_square(c, f), *rows = square + c->d;
-    add(slot->square[f], square, c->d);
-    if (ke_is_distance(&c->kernel)) {
-      add(slot->row[f], rows + s->i0, s->m);
-      add(slot->column[f], rows + s->j0, s->k);
+    add(squares_of(c, slot, f), square, c->d);
+    if (is_distance(c, f)) {
+      add(rows_of(c, slot, f), rows + s->i0, s->m);
+      add(columns_of(c, slot, f), rows + s->j0, s->k);
     }
   }
 }
@@ -325,7 +380,7 @@ typedef struct {
 
 static strip_sums batch_slot(const batch *b, size_t q)
 {
-  return slot_at(b->c, b->c->sums + total_size(b->c) + q * slot_size(b->c));
+  return slot_at(b->c->sums + total_size(b->c) + q * slot_size(b->c));
 }
 
 static void batch_strip(void *data, size_t q, size_t worker)
@@ -361,39 +416,68 @@ static void sum_strips(ke_criterion *c, const ke_env *env)
 
 /* ---- from sums to criterion and gradient -------------------------------------------------- */
 
-/* total_square(family)[d] becomes the derivative by v_d of <K,T> or of half <K,K>, <K,1>. */
-static void finish_family(const ke_criterion *c, int family)
+static double squared_weight(const ke_criterion *c, size_t family, size_t d)
+{
+  const ke_kernel *k = &c->kernel;
+  const double *w = k->blocks ? k->look[family % k->blocks].weights : NULL;
+  return w ? w[d] * w[d] : 1.0;
+}
+
+/* total_square(family)[d] becomes what its block adds to the derivative by v_d of <K,T> or of
+ * half <K,K>, <K,1>. */
+static void finish_block(const ke_criterion *c, size_t family)
 {
   double *square = total_square(c, family);
   const double *rows = square + c->d, factor = 2.0 * slope_factor(&c->kernel);
   for (size_t d = 0; d < c->d; d++) {
-    if (ke_is_distance(&c->kernel)) {
+    if (is_distance(c, family)) {
       const double *x = c->x + d * c->n;
       double sum = 0.0;
       for (size_t i = 0; i < c->n; i++)
         sum += rows[i] * x[i] * x[i];
       square[d] = sum - 2.0 * square[d];
     }
-    square[d] *= factor;
+    square[d] *= factor * squared_weight(c, family, d);
   }
 }
 
-/* tr K; its derivatives are added to gradient. */
+/* The derivatives of <K,T> (family 0) or of half <K,K>, <K,1> (1): those of its first block, to
+ * which the others are added. */
+static double *finish_family(const ke_criterion *c, size_t family)
+{
+  const size_t blocks = ke_kernel_blocks(&c->kernel), first = family * blocks;
+  for (size_t q = 0; q < blocks; q++) {
+    finish_block(c, first + q);
+    if (q > 0)
+      add(total_square(c, first + q), total_square(c, first), c->d);
+  }
+  return total_square(c, first);
+}
+
+/* The slope of k(x_i, x_i) by each block's squared lengths, and that value. */
+static double own_slopes(const ke_criterion *c, size_t i, double *slope)
+{
+  const size_t blocks = ke_kernel_blocks(&c->kernel), padded = ke_padded(c->n);
+  double *inner = slope + blocks, *work = inner + blocks, value;
+  for (size_t q = 0; q < blocks; q++)
+    inner[q] = c->rows.norm[i + q * padded];
+  const ke_strip_column column = {&c->kernel, &c->rows, &c->rows, i, 1, i, inner, 1, 1};
+  ke_slopes(&column, &value, slope, work);
+  return value;
+}
+
+/* tr K; its derivatives are added to gradient. Distances of a row to itself stay zero. */
 static double trace(const ke_criterion *c, double *gradient)
 {
-  double sum = 0.0;
+  double sum = 0.0, *slope = c->buffer;
   for (size_t i = 0; i < c->n; i++) {
-    double value = c->rows.norm[i], slope;
-    ke_column column = ke_column_of(&c->kernel, &c->rows, i, &c->rows, i);
-    column.m = 1;
-    column.g = &value;
-    ke_finish(&column);
-    sum += value;
-    if (ke_is_distance(&c->kernel))
-      continue;
-    ke_slope(&column, &c->rows.norm[i], &slope);
-    for (size_t d = 0; d < c->d; d++)
-      gradient[d] += slope * c->x[i + d * c->n] * c->x[i + d * c->n];
+    sum += own_slopes(c, i, slope);
+    for (size_t q = 0; q < ke_kernel_blocks(&c->kernel); q++) {
+      if (is_distance(c, q))
+        continue;
+      for (size_t d = 0; d < c->d; d++)
+        gradient[d] += slope[q] * squared_weight(c, q, d) * c->x[i + d * c->n] * c->x[i + d * c->n];
+    }
   }
   return sum;
 }
@@ -401,7 +485,7 @@ static double trace(const ke_criterion *c, double *gradient)
 static double finish_alignment(const ke_criterion *c, double *gradient)
 {
   const double kt = 2.0 * c->sums[0], kk = 2.0 * c->sums[1], norm = c->constant * sqrt(kk);
-  const double *by_t = total_square(c, 0), *by_k = total_square(c, 1);
+  const double *by_t = finish_family(c, 0), *by_k = finish_family(c, 1);
   for (size_t d = 0; d < c->d; d++)
     gradient[d] = by_t[d] / norm - kt / norm * by_k[d] / kk;
   return kt / norm;
@@ -409,7 +493,7 @@ static double finish_alignment(const ke_criterion *c, double *gradient)
 
 static double finish_separability(const ke_criterion *c, double *gradient)
 {
-  const double *by_t = total_square(c, 0), *by_one = total_square(c, 1), n = (double)c->n;
+  const double *by_t = finish_family(c, 0), *by_one = finish_family(c, 1), n = (double)c->n;
   memset(gradient, 0, c->d * sizeof(double));
   const double within = 2.0 * c->sums[0], all = 2.0 * c->sums[1];
   const double below = trace(c, gradient) - within + c->constant,
@@ -421,17 +505,15 @@ static double finish_separability(const ke_criterion *c, double *gradient)
 
 static double finish_product(const ke_criterion *c, double *gradient)
 {
-  memcpy(gradient, total_square(c, 0), c->d * sizeof(double));
+  memcpy(gradient, finish_family(c, 0), c->d * sizeof(double));
   return 2.0 * c->sums[0];
 }
 
 ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value, double *gradient,
                                 const ke_env *env)
 {
-  ke_pack(c->x, c->n, NULL, w, &c->rows);
+  ke_pack_for(&c->kernel, c->x, c->n, NULL, w, &c->rows);
   sum_strips(c, env);
-  finish_family(c, 0);
-  finish_family(c, 1);
   switch (c->type) {
   case KE_ALIGNMENT: *value = finish_alignment(c, gradient); break;
   case KE_SEPARABILITY: *value = finish_separability(c, gradient); break;

@@ -14,13 +14,13 @@ typedef enum { KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY } ke_criterion_type;
 
 typedef struct {
   ke_criterion_type type;
-  ke_kernel kernel; /* not spline */
+  ke_kernel kernel; /* one that has slopes */
   size_t n, d, rank, block;
   const double *x; /* n x d, not weighted; small offsets make exact gradients */
   const double *u; /* n x rank */
   double constant;
   ke_rows target; /* lent by ke_criterion_open() from here on: rows of U */
-  ke_rows rows;   /* weighted rows */
+  ke_rows rows;   /* weighted rows, packed for the blocks of the kernel */
   double *across; /* columns of x (and a column of ones) packed as rows, block by block */
   double *sums;   /* totals, rows and columns, then one slot a strip of a batch */
   double *buffer; /* one a thread */

@@ -54,6 +54,9 @@ static double *take(double **work, size_t count)
   return here;
 }
 
+/* Blocks of columns that packed rows have. */
+static size_t blocks_of(const ke_expansion *e) { return e->kernel ? ke_blocks(e->kept) : 0; }
+
 static room room_of(const ke_expansion *e, size_t m, double *work)
 {
   const size_t packed = e->kernel ? e->kept->d : 0;
@@ -61,7 +64,7 @@ static room room_of(const ke_expansion *e, size_t m, double *work)
   r.rows = e->kernel ? *e->kept : (ke_rows){0};
   r.bad = take(&work, 1);
   r.own = take(&work, 2 * m);
-  r.rows.norm = take(&work, m);
+  r.rows.norm = take(&work, m * blocks_of(e));
   r.rows.panel = take(&work, m * packed);
   r.scaled = take(&work, m * e->d);
   r.values = take(&work, m * columns_of(e));
@@ -73,7 +76,7 @@ static room room_of(const ke_expansion *e, size_t m, double *work)
 static size_t room_size(const ke_expansion *e, size_t m)
 {
   const size_t packed = e->kernel ? e->kept->d : 0;
-  return m * (3 + packed + e->d + columns_of(e) + e->L + BLOCK) + 1;
+  return m * (2 + blocks_of(e) + packed + e->d + columns_of(e) + e->L + BLOCK) + 1;
 }
 
 static size_t tiles_of(const ke_expansion *e, size_t n)
@@ -123,8 +126,8 @@ static void pack_new_rows(tile *t)
     ldx = t->m;
   }
   t->r.rows.n = t->m;
-  ke_pack(x, ldx, e->shift, e->weights, &t->r.rows);
-  for (size_t i = 0; i < t->m; i++)
+  ke_pack_for(e->kernel, x, ldx, e->shift, NULL, &t->r.rows);
+  for (size_t i = 0; i < blocks_of(e) * t->ld; i++)
     *t->r.bad += 4.0 * t->r.rows.norm[i] - 4.0 * t->r.rows.norm[i];
 }
 
@@ -282,7 +285,7 @@ static void expand_tile(void *data, size_t item, size_t worker)
 
 static double row_flops(const ke_expansion *e)
 {
-  const double L = (double)e->L, value = e->kernel ? 2.0 * (double)e->kept->d + 64.0 : 1.0;
+  const double L = (double)e->L, value = e->kernel ? (double)ke_cost(e->kernel, e->d) : 1.0;
   const double functions = e->dual ? 2.0 * (double)ke_padded(e->dual->n) : 0.0;
   return value * (double)columns_of(e) + (e->factor ? L * L : 0.0) + functions * L;
 }

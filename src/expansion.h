@@ -16,7 +16,7 @@ typedef struct {
   const ke_kernel *kernel;
   const ke_rows *kept;
   size_t d; /* columns of new rows */
-  const double *center, *scale, *shift, *weights;
+  const double *center, *scale, *shift;
   /* or values at hand, and k(x, x) where a residual is wanted; then kernel is NULL */
   const double *given, *diagonal;
   /* centring takes mean_b k(b, x) + column_j off k(v_j, x), and twice the mean, less `constant`,

@@ -38,7 +38,9 @@ const double *ffi_optional(SEXP x, size_t n, const char *what)
 SEXP ffi_element(SEXP list, const char *name)
 {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; names != R_NilValue && i < XLENGTH(list); i++)
+  if (TYPEOF(list) != VECSXP || TYPEOF(names) != STRSXP)
+    return R_NilValue;
+  for (R_xlen_t i = 0; i < XLENGTH(list); i++)
     if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
       return VECTOR_ELT(list, i);
   return R_NilValue;
@@ -128,29 +130,20 @@ void ffi_show_progress(ke_env *env, SEXP verbose)
   env->progress = draw_progress;
 }
 
-ke_kernel ffi_kernel(SEXP spec)
+ke_rows ffi_rows_lend(size_t n, size_t d, size_t blocks)
 {
-  ffi_assert(TYPEOF(spec) == REALSXP && XLENGTH(spec) == 4, "kernel");
-  const double *v = REAL(spec);
-  ffi_assert(v[0] >= KE_LINEAR && v[0] <= KE_SPLINE, "kernel type");
-  const ke_kernel kernel = {(ke_kernel_type)v[0], v[1], v[2], v[3]};
-  return kernel;
-}
-
-ke_rows ffi_rows_lend(size_t n, size_t d)
-{
-  ke_rows rows = {n, d, NULL, NULL};
-  rows.panel = ffi_doubles(ke_panel_size(n, d));
-  rows.norm = ffi_doubles(ke_padded(n));
+  ke_rows rows = {n, blocks * d, NULL, NULL, 0, blocks};
+  rows.panel = ffi_doubles(ke_panel_size(n, rows.d));
+  rows.norm = ffi_doubles(blocks * ke_padded(n));
   return rows;
 }
 
-ke_rows ffi_rows(SEXP x, SEXP shift, SEXP weights)
+ke_rows ffi_rows(SEXP x, SEXP shift)
 {
   size_t n, d;
   const double *values = ffi_matrix(x, &n, &d, "x");
-  ke_rows rows = ffi_rows_lend(n, d);
-  ke_pack(values, n, ffi_optional(shift, d, "shift"), ffi_optional(weights, d, "weights"), &rows);
+  ke_rows rows = ffi_rows_lend(n, d, 1);
+  ke_pack(values, n, ffi_optional(shift, d, "shift"), NULL, &rows);
   return rows;
 }
 

@@ -31,11 +31,15 @@ ke_env ffi_env_serial(void);
 /* Adds a progress bar on the message stream: at once when `verbose` is TRUE, after two seconds
  * when it is NA. */
 void ffi_show_progress(ke_env *env, SEXP verbose);
-ke_kernel ffi_kernel(SEXP spec);
 
 /* The element of that name of a list, R's NULL where there is none; and a single number. */
 SEXP ffi_element(SEXP list, const char *name);
 double ffi_number(SEXP list, const char *name);
+
+/* A kernel from a named list: type (a name), its numbers, weights (scale factors of the columns)
+ * or, of a sum or product, scale and parts. Weights must have length d; with SIZE_MAX they are not
+ * read. */
+ke_kernel ffi_kernel(SEXP spec, size_t d);
 
 /* Which of `names` (the last NULL) a text is: an enum by its names, in order. */
 int ffi_choice(SEXP text, const char *const *names, const char *what);
@@ -45,16 +49,15 @@ int ffi_choice(SEXP text, const char *const *names, const char *what);
 SEXP ffi_status(ke_status status);
 
 /* The matrix that a list tells of: K, a matrix; or f, an R function of two vectors of row numbers,
- * and its diagonal; or x, kernel, shift and weights, and z where it is between two sets of rows.
+ * and its diagonal; or x, kernel and shift, and z where it is between two sets of rows.
  * KE_NOT_FINITE when values would overflow. */
 ke_status ffi_source(SEXP list, ke_source *s);
 
-/* Packed rows in R_alloc memory. */
-ke_rows ffi_rows(SEXP x, SEXP shift, SEXP weights);
-ke_rows ffi_rows_lend(size_t n, size_t d);
-
-/* Whether no kernel value between rows of these lengths can overflow. */
-int ffi_within_range(const ke_kernel *kernel, const ke_rows *rows);
+/* Packed rows in R_alloc memory: as they are, or for a kernel; and the room for them, with d
+ * columns in each block. */
+ke_rows ffi_rows(SEXP x, SEXP shift);
+ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel);
+ke_rows ffi_rows_lend(size_t n, size_t d, size_t blocks);
 
 /* Ask the system for large pages: first touch of a big result costs a fraction. */
 void ffi_large_pages(void *memory, size_t bytes);
@@ -84,6 +87,10 @@ SEXP ffi_dual(SEXP source, SEXP problem, SEXP control);
 SEXP ffi_forms(SEXP grams, SEXP a);
 SEXP ffi_fuse(SEXP grams, SEXP weights);
 SEXP ffi_gram(SEXP source, SEXP threads);
+SEXP ffi_diagonal(SEXP x, SEXP kernel);
+SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients);
+SEXP ffi_kernel_traits(SEXP kernel);
+SEXP ffi_exact_shift(SEXP x);
 SEXP ffi_symmetry(SEXP K);
 SEXP ffi_check(void);
 SEXP ffi_processors(void);

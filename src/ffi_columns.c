@@ -13,6 +13,18 @@ SEXP ffi_column_sd(SEXP x, SEXP center)
   return out;
 }
 
+/* What may be taken from each column without losing a digit. */
+SEXP ffi_exact_shift(SEXP x)
+{
+  size_t n, d;
+  const double *v = ffi_matrix(x, &n, &d, "x");
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)d));
+  for (size_t k = 0; k < d; k++)
+    REAL(out)[k] = n > 0 ? ke_exact_shift(v + k * n, n) : 0.0;
+  UNPROTECT(1);
+  return out;
+}
+
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
 {
   size_t n, d;

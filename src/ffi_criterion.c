@@ -44,12 +44,12 @@ static ke_criterion criterion_of(SEXP x, SEXP u, SEXP spec, SEXP kernel, const k
   ffi_assert(TYPEOF(spec) == VECSXP, "criterion");
   c.type = (ke_criterion_type)ffi_choice(ffi_element(spec, "type"), types, "criterion");
   c.constant = ffi_number(spec, "constant");
-  c.kernel = ffi_kernel(kernel);
   c.x = ffi_matrix(x, &c.n, &c.d, "x");
+  c.kernel = ffi_kernel(kernel, c.d);
   c.u = target_factor(u, c.n, &c.rank);
   const size_t most = (c.n + KE_STRIP - 1) / KE_STRIP * KE_STRIP;
   const double block = ffi_number(spec, "block");
-  ffi_assert(block >= 1 && c.n > 0 && c.kernel.type != KE_SPLINE, "block");
+  ffi_assert(block >= 1 && c.n > 0 && ke_is_smooth(&c.kernel), "block");
   c.block = block < (double)most ? ((size_t)block + KE_STRIP - 1) / KE_STRIP * KE_STRIP : most;
   double *work = ffi_doubles(ke_criterion_work(&c, env));
   ke_criterion_open(&c, work, env);
@@ -160,7 +160,7 @@ static ke_rows target_rows(SEXP u, size_t n)
 {
   size_t rank;
   const double *values = target_factor(u, n, &rank);
-  ke_rows rows = ffi_rows_lend(n, rank);
+  ke_rows rows = ffi_rows_lend(n, rank, 1);
   ke_panels(values, n, NULL, NULL, &rows);
   return rows;
 }
@@ -169,19 +169,25 @@ static ke_subset subset_of(SEXP x, SEXP u, SEXP kernel)
 {
   ke_subset s;
   memset(&s, 0, sizeof s);
-  s.kernel = ffi_kernel(kernel);
   s.x = ffi_matrix(x, &s.n, &s.d, "x");
+  s.kernel = ffi_kernel(kernel, s.d);
   s.target = target_rows(u, s.n);
-  s.rows = ffi_rows_lend(s.n, s.d);
+  s.rows = ffi_rows_lend(s.n, s.d, ke_kernel_blocks(&s.kernel));
   return s;
 }
 
+/* Each column by itself, for all blocks of the kernel. */
 static void pack_columns(ke_subset *s)
 {
+  const size_t blocks = ke_kernel_blocks(&s->kernel);
   ke_rows *column = (ke_rows *)R_alloc(s->d, sizeof(ke_rows));
   for (size_t e = 0; e < s->d; e++) {
-    column[e] = ffi_rows_lend(s->n, 1);
-    ke_pack(s->x + e * s->n, s->n, NULL, NULL, &column[e]);
+    column[e] = ffi_rows_lend(s->n, 1, blocks);
+    for (size_t b = 0; b < blocks; b++) {
+      const double *weights = s->kernel.look[b].weights;
+      ke_rows part = ke_block(&column[e], b);
+      ke_pack(s->x + e * s->n, s->n, NULL, weights ? weights + e : NULL, &part);
+    }
   }
   s->column = column;
 }
@@ -227,6 +233,7 @@ SEXP ffi_subset_reduce(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
   ke_subset s = subset_of(x, u, kernel);
+  ffi_assert(s.kernel.parts == 0 && s.kernel.look[0].weights == NULL, "kernel of parts");
   double *work = ffi_doubles(ke_subset_work(s.d, &env));
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
   ffi_assert(chosen != R_NilValue, "chosen");
@@ -243,7 +250,7 @@ SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP threads)
   memset(&f, 0, sizeof f);
   f.x = ffi_matrix(x, &f.n, &f.d, "x");
   f.target = target_rows(u, f.n);
-  f.rows = ffi_rows_lend(f.n, f.d);
+  f.rows = ffi_rows_lend(f.n, f.d, 1);
   f.chosen = ffi_optional(chosen, f.d, "chosen");
   f.gamma = ffi_optional(gamma, f.d, "gamma");
   ffi_assert(f.chosen != NULL && f.gamma != NULL, "set");

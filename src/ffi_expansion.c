@@ -9,7 +9,7 @@ static const ke_rows *packed(SEXP m, size_t L, int transposed)
   const double *values = ffi_matrix(m, &n, &d, "coefficients");
   ffi_assert((transposed ? n : d) == L, "coefficients");
   ke_rows *rows = (ke_rows *)ffi_lend(1, sizeof(ke_rows));
-  *rows = ffi_rows_lend(transposed ? d : n, L);
+  *rows = ffi_rows_lend(transposed ? d : n, L, 1);
   if (transposed) {
     double *turned = ffi_doubles(n * d);
     for (size_t j = 0; j < d; j++)
@@ -26,10 +26,12 @@ static void from_rows(ke_expansion *e, SEXP kept, size_t d)
 {
   ke_kernel *kernel = (ke_kernel *)ffi_lend(1, sizeof(ke_kernel));
   ke_rows *rows = (ke_rows *)ffi_lend(1, sizeof(ke_rows));
-  SEXP shift = ffi_element(kept, "shift"), weights = ffi_element(kept, "weights");
-  *kernel = ffi_kernel(ffi_element(kept, "kernel"));
-  *rows = ffi_rows(ffi_element(kept, "vectors"), shift, weights);
-  ffi_assert(rows->d == d && rows->n > e->centres, "columns of new rows");
+  SEXP shift = ffi_element(kept, "shift"), vectors = ffi_element(kept, "vectors");
+  size_t n, width;
+  ffi_matrix(vectors, &n, &width, "vectors");
+  ffi_assert(width == d && n > e->centres, "columns of new rows");
+  *kernel = ffi_kernel(ffi_element(kept, "kernel"), d);
+  *rows = ffi_rows_for(vectors, shift, kernel);
   e->kernel = kernel;
   e->kept = rows;
   e->d = d;
@@ -37,7 +39,6 @@ static void from_rows(ke_expansion *e, SEXP kept, size_t d)
   e->center = ffi_optional(ffi_element(kept, "center"), d, "center");
   e->scale = ffi_optional(ffi_element(kept, "scale"), d, "scale");
   e->shift = ffi_optional(shift, d, "shift");
-  e->weights = ffi_optional(weights, d, "weights");
   ffi_assert((e->center == NULL) == (e->scale == NULL), "scaling");
 }
 

@@ -7,8 +7,8 @@ SEXP ffi_nearest(SEXP x, SEXP z, SEXP label, SEXP shift, SEXP rounding, SEXP thr
 {
   const ke_env env = ffi_env(threads);
   const int self = Rf_isNull(z);
-  const ke_rows queries = ffi_rows(x, shift, R_NilValue);
-  const ke_rows rows = self ? queries : ffi_rows(z, shift, R_NilValue);
+  const ke_rows queries = ffi_rows(x, shift);
+  const ke_rows rows = self ? queries : ffi_rows(z, shift);
   ffi_assert(queries.d == rows.d && rows.n > 0, "columns of x and z");
   ke_nearest p = {.queries = &queries, .rows = &rows, .classes = 1, .self = self};
   if (!Rf_isNull(label)) {

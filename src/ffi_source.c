@@ -33,26 +33,29 @@ static ke_source source_of_matrix(SEXP K)
   return ke_source_matrix(values, n, ffi_doubles(ke_source_matrix_state()));
 }
 
-static const ke_rows *rows_of(SEXP list, const char *name)
+static const ke_rows *rows_of(SEXP list, const char *name, const ke_kernel *kernel)
 {
   ke_rows *rows = (ke_rows *)R_alloc(1, sizeof(ke_rows));
-  *rows =
-      ffi_rows(ffi_element(list, name), ffi_element(list, "shift"), ffi_element(list, "weights"));
+  *rows = ffi_rows_for(ffi_element(list, name), ffi_element(list, "shift"), kernel);
   return rows;
 }
 
 static ke_status source_of_rows(SEXP list, ke_source *s)
 {
-  const ke_kernel kernel = ffi_kernel(ffi_element(list, "kernel"));
-  const ke_rows *a = rows_of(list, "x");
-  if (ffi_element(list, "z") == R_NilValue) {
+  size_t n, d, width;
+  SEXP z = ffi_element(list, "z");
+  ffi_matrix(ffi_element(list, "x"), &n, &d, "x");
+  const ke_kernel kernel = ffi_kernel(ffi_element(list, "kernel"), d);
+  const ke_rows *a = rows_of(list, "x", &kernel);
+  if (z == R_NilValue) {
     *s = ke_source_rows(&kernel, a, ffi_doubles(ke_source_rows_state(a)));
-    return ffi_within_range(&kernel, a) ? KE_OK : KE_NOT_FINITE;
+    return ke_within_range(&kernel, a) ? KE_OK : KE_NOT_FINITE;
   }
-  const ke_rows *b = rows_of(list, "z");
-  ffi_assert(a->d == b->d, "columns of x and z");
+  ffi_matrix(z, &n, &width, "z");
+  ffi_assert(d == width, "columns of x and z");
+  const ke_rows *b = rows_of(list, "z", &kernel);
   *s = ke_source_cross(&kernel, a, b, ffi_doubles(ke_source_cross_state()));
-  return ffi_within_range(&kernel, a) && ffi_within_range(&kernel, b) ? KE_OK : KE_NOT_FINITE;
+  return ke_within_range(&kernel, a) && ke_within_range(&kernel, b) ? KE_OK : KE_NOT_FINITE;
 }
 
 ke_status ffi_source(SEXP list, ke_source *s)

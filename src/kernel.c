@@ -1,9 +1,11 @@
-/* Kernel values from inner products or distances, on packed rows.
+/* Kernel values from inner products or distances, on packed rows: every type of kernel is a row of
+ * the table below, and this is the only file of the core that knows one by name.
  *
  *   linear      <x,z>                      polynomial  (scale <x,z> + offset)^degree
  *   rbf         exp(-scale |x-z|^2)        sigmoid     tanh(scale <x,z> + offset)
  *   laplace     exp(-scale |x-z|)          spline      prod_d 1 + xz + xz m - (x+z)/2 m^2 + m^3/3,
- *                                                      m = min(x_d, z_d)
+ *   sum         scale (k1 + k2 + ...)                  m = min(x_d, z_d)
+ *   product     scale k1 k2 ...
  *
  * Squared distances come as |x|^2 + |z|^2 - 2 <x,z>.
  */
@@ -14,11 +16,6 @@
 
 #include <math.h>
 #include <string.h>
-
-int ke_is_distance(const ke_kernel *kernel)
-{
-  return kernel->type == KE_RBF || kernel->type == KE_LAPLACE;
-}
 
 static double distance2_long_hand(const ke_column *c, size_t i)
 {
@@ -172,17 +169,276 @@ static void finish_spline(const ke_column *c)
     c->g[i] = spline_value(ke_row(c->a, c->i0 + i), z, c->a->d);
 }
 
-void ke_finish(const ke_column *c)
+/* ---- slopes ---------------------------------------------------------------------------- */
+
+static void slope_linear(const ke_column *c, const double *inner, double *slope)
 {
-  switch (c->kernel->type) {
-  case KE_LINEAR: break;
-  case KE_RBF: finish_rbf(c); break;
-  case KE_LAPLACE: finish_laplace(c); break;
-  case KE_POLYNOMIAL: finish_polynomial(c); break;
-  case KE_SIGMOID: finish_sigmoid(c); break;
-  case KE_SPLINE: finish_spline(c); break;
+  (void)inner;
+  for (size_t i = 0; i < c->m; i++)
+    slope[i] = 1.0;
+}
+
+static double proportion_rbf(const ke_kernel *kernel) { return -kernel->scale; }
+
+static void slope_rbf(const ke_column *c, const double *inner, double *slope)
+{
+  (void)inner;
+  for (size_t i = 0; i < c->m; i++)
+    slope[i] = -c->kernel->scale * c->g[i];
+}
+
+static void slope_laplace(const ke_column *c, const double *inner, double *slope)
+{
+  for (size_t i = 0; i < c->m; i++) {
+    const double distance = laplace_distance(c, i, inner[i]);
+    slope[i] = distance > 0.0 ? -c->kernel->scale * c->g[i] / (2.0 * distance) : 0.0;
   }
 }
+
+static void slope_polynomial(const ke_column *c, const double *inner, double *slope)
+{
+  const ke_kernel *k = c->kernel;
+  for (size_t i = 0; i < c->m; i++)
+    slope[i] = k->degree * k->scale * power(k->scale * inner[i] + k->offset, k->degree - 1.0);
+}
+
+static void slope_sigmoid(const ke_column *c, const double *inner, double *slope)
+{
+  (void)inner;
+  for (size_t i = 0; i < c->m; i++)
+    slope[i] = c->kernel->scale * (1.0 - c->g[i] * c->g[i]);
+}
+
+/* ---- bounds ---------------------------------------------------------------------------- */
+
+/* Largest squared length, INFINITY where one is not finite. */
+static double longest(const ke_rows *rows)
+{
+  double most = 0.0;
+  for (size_t i = 0; i < rows->n; i++) {
+    if (!isfinite(rows->norm[i]))
+      return INFINITY;
+    most = rows->norm[i] > most ? rows->norm[i] : most;
+  }
+  return most;
+}
+
+/* A squared distance is at most four times the largest squared length. */
+static double bound_linear(const ke_kernel *kernel, const ke_rows *rows)
+{
+  (void)kernel;
+  return 4.0 * longest(rows);
+}
+
+static double bound_one(const ke_kernel *kernel, const ke_rows *rows)
+{
+  return isfinite(bound_linear(kernel, rows)) ? 1.0 : INFINITY;
+}
+
+static double bound_polynomial(const ke_kernel *kernel, const ke_rows *rows)
+{
+  return pow(fabs(kernel->scale) * longest(rows) + fabs(kernel->offset), kernel->degree);
+}
+
+/* A product over columns, each factor at most 1 + r^2 + 7/3 r^3 with r the larger of |x| and |z|;
+ * on data >= 0 the Cauchy-Schwarz inequality gives a closer bound from the diagonal. */
+static double bound_spline(const ke_kernel *kernel, const ke_rows *rows)
+{
+  double wide = 0.0, tight = 0.0, least = 0.0;
+  if (!isfinite(bound_linear(kernel, rows)))
+    return INFINITY;
+  for (size_t i = 0; i < rows->n; i++) {
+    const double *x = ke_row(rows, i);
+    double any = 0.0, own = 0.0;
+    for (size_t k = 0; k < rows->d * KE_PANEL; k += KE_PANEL) {
+      const double r = fabs(x[k]);
+      least = x[k] < least ? x[k] : least;
+      any += log(1.0 + r * r + 7.0 / 3.0 * r * r * r);
+      own += log(1.0 + r * r + r * r * r / 3.0);
+    }
+    wide = any > wide ? any : wide;
+    tight = own > tight ? own : tight;
+  }
+  const double exponent = least < 0.0 ? 2.0 * wide : tight;
+  return exponent < 709.0 ? exp(exponent) : INFINITY;
+}
+
+/* ---- sums and products ------------------------------------------------------------------- */
+
+static void combine_sum(double *value, const double *other, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    value[i] += other[i];
+}
+
+static void chain_sum(const double *value, double *slope, const double *other, const double *others,
+                      size_t n)
+{
+  (void)value, (void)other;
+  combine_sum(slope, others, n);
+}
+
+static void combine_product(double *value, const double *other, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    value[i] *= other[i];
+}
+
+static void chain_product(const double *value, double *slope, const double *other,
+                          const double *others, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    slope[i] = slope[i] * other[i] + value[i] * others[i];
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+static const ke_kernel_type types[] = {
+    {.name = "linear", .slope = slope_linear, .bound = bound_linear, .cost = 2},
+    {.name = "rbf",
+     .finish = finish_rbf,
+     .slope = slope_rbf,
+     .proportion = proportion_rbf,
+     .bound = bound_one,
+     .cost = 2,
+     .distance = 1,
+     .multiplies = 1},
+    {.name = "laplace",
+     .finish = finish_laplace,
+     .slope = slope_laplace,
+     .bound = bound_one,
+     .cost = 2,
+     .distance = 1,
+     .kinked = 1},
+    {.name = "polynomial",
+     .finish = finish_polynomial,
+     .slope = slope_polynomial,
+     .bound = bound_polynomial,
+     .cost = 2},
+    {.name = "sigmoid",
+     .finish = finish_sigmoid,
+     .slope = slope_sigmoid,
+     .bound = bound_one,
+     .cost = 2},
+    {.name = "spline",
+     .finish = finish_spline,
+     .bound = bound_spline,
+     .cost = 32,
+     .multiplies = 1,
+     .by_column = 1},
+    {.name = "sum", .combine = combine_sum, .chain = chain_sum},
+    {.name = "product", .combine = combine_product, .chain = chain_product, .multiplies = 1},
+};
+
+const ke_kernel_type *ke_kernel_named(const char *name)
+{
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    if (strcmp(types[t].name, name) == 0)
+      return &types[t];
+  return NULL;
+}
+
+/* ---- properties of a kernel and its parts ---------------------------------------------------- */
+
+size_t ke_kernel_blocks(const ke_kernel *kernel) { return kernel->blocks ? kernel->blocks : 1; }
+
+size_t ke_depth(const ke_kernel *kernel)
+{
+  size_t below = 0;
+  for (size_t q = 0; q < kernel->parts; q++) {
+    const size_t here = 1 + ke_depth(&kernel->part[q]);
+    below = here > below ? here : below;
+  }
+  return below;
+}
+
+#define PER_ENTRY 64 /* flops that do not depend on the columns */
+
+size_t ke_cost(const ke_kernel *kernel, size_t d)
+{
+  size_t sum = 0;
+  if (!kernel->parts)
+    return kernel->type->cost * d + PER_ENTRY;
+  for (size_t q = 0; q < kernel->parts; q++)
+    sum += ke_cost(&kernel->part[q], d);
+  return sum;
+}
+
+/* Whether a property holds for all parts. */
+static int all(int (*holds)(const ke_kernel *), const ke_kernel *kernel)
+{
+  for (size_t q = 0; q < kernel->parts; q++)
+    if (!holds(&kernel->part[q]))
+      return 0;
+  return 1;
+}
+
+int ke_is_distance(const ke_kernel *kernel)
+{
+  return kernel->parts ? all(ke_is_distance, kernel) : kernel->type->distance;
+}
+
+int ke_is_linear(const ke_kernel *kernel) { return !kernel->parts && !kernel->type->finish; }
+
+int ke_is_smooth(const ke_kernel *kernel)
+{
+  return kernel->parts ? all(ke_is_smooth, kernel) : kernel->type->slope != NULL;
+}
+
+static int is_not_kinked(const ke_kernel *kernel)
+{
+  return kernel->parts ? all(is_not_kinked, kernel) : !kernel->type->kinked;
+}
+
+int ke_is_kinked(const ke_kernel *kernel) { return !is_not_kinked(kernel); }
+
+int ke_multiplies(const ke_kernel *kernel)
+{
+  if (!kernel->parts)
+    return kernel->type->multiplies;
+  return kernel->type->multiplies && kernel->scale == 1.0 && all(ke_multiplies, kernel);
+}
+
+int ke_block_is_distance(const ke_kernel *kernel, size_t block)
+{
+  return kernel->blocks ? kernel->look[block].distance : ke_is_distance(kernel);
+}
+
+static double bound(const ke_kernel *kernel, const ke_rows *rows)
+{
+  if (!kernel->parts) {
+    const ke_rows own = ke_block(rows, kernel->block);
+    return kernel->type->bound(kernel, &own);
+  }
+  double total = bound(&kernel->part[0], rows);
+  for (size_t q = 1; q < kernel->parts; q++) {
+    const double next = bound(&kernel->part[q], rows);
+    /* a part that overflows is not made good by one that vanishes */
+    if (isfinite(total) && isfinite(next))
+      kernel->type->combine(&total, &next, 1);
+    else
+      total = INFINITY;
+  }
+  return fabs(kernel->scale) * total;
+}
+
+int ke_within_range(const ke_kernel *kernel, const ke_rows *rows)
+{
+  return isfinite(bound(kernel, rows));
+}
+
+void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, const double *shift,
+                 const double *weights, ke_rows *rows)
+{
+  for (size_t b = 0; b < ke_kernel_blocks(kernel); b++) {
+    ke_rows block = ke_block(rows, b);
+    ke_pack(x, ldx, ke_block_is_distance(kernel, b) ? shift : NULL, weights, &block);
+    if (kernel->blocks && kernel->look[b].weights)
+      ke_rescale(kernel->look[b].weights, &block);
+  }
+}
+
+/* ---- columns ------------------------------------------------------------------------------ */
 
 ke_column ke_column_of(const ke_kernel *kernel, const ke_rows *a, size_t i0, const ke_rows *b,
                        size_t j)
@@ -191,51 +447,175 @@ ke_column ke_column_of(const ke_kernel *kernel, const ke_rows *a, size_t i0, con
   return c;
 }
 
-static double slope_laplace(const ke_column *c, size_t i, double inner)
+void ke_finish(const ke_column *c)
 {
-  const double distance = laplace_distance(c, i, inner);
-  return distance > 0.0 ? -c->kernel->scale * c->g[i] / (2.0 * distance) : 0.0;
+  if (c->kernel->type->finish)
+    c->kernel->type->finish(c);
 }
 
 void ke_slope(const ke_column *c, const double *inner, double *slope)
 {
-  const ke_kernel *k = c->kernel;
-  for (size_t i = 0; i < c->m; i++)
-    switch (k->type) {
-    case KE_LAPLACE: slope[i] = slope_laplace(c, i, inner[i]); break;
-    case KE_POLYNOMIAL:
-      slope[i] = k->degree * k->scale * power(k->scale * inner[i] + k->offset, k->degree - 1.0);
-      break;
-    case KE_SIGMOID: slope[i] = k->scale * (1.0 - c->g[i] * c->g[i]); break;
-    default: slope[i] = 1.0;
-    }
+  c->kernel->type->slope(c, inner, slope);
 }
 
-void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, const ke_rows *b,
-             size_t j0, size_t k, double *out, size_t ldo)
+size_t ke_slopes_work(const ke_kernel *kernel, size_t ld)
 {
+  return ke_depth(kernel) * (1 + ke_kernel_blocks(kernel)) * ld;
+}
+
+static void slopes_of_leaf(const ke_kernel *kernel, const ke_strip_column *s, double *value,
+                           double *slope)
+{
+  const size_t at = kernel->block * s->ld, from = kernel->block * s->apart;
+  const ke_rows a = ke_block(s->a, kernel->block), b = ke_block(s->b, kernel->block);
+  ke_column c = ke_column_of(kernel, &a, s->i0, &b, s->j);
+  c.m = s->m;
+  c.g = value;
+  memcpy(value, s->inner + from, s->m * sizeof(double));
+  memset(slope, 0, ke_kernel_blocks(s->kernel) * s->ld * sizeof(double));
+  ke_finish(&c);
+  ke_slope(&c, s->inner + from, slope + at);
+}
+
+/* From the leaves up: the slopes of a kernel follow from values and slopes of its parts. */
+static void slopes_of(const ke_kernel *kernel, const ke_strip_column *s, double *value,
+                      double *slope, double *work)
+{
+  const size_t blocks = ke_kernel_blocks(s->kernel), ld = s->ld;
+  double *other = work, *others = work + ld, *next = others + blocks * ld;
+  if (!kernel->parts) {
+    slopes_of_leaf(kernel, s, value, slope);
+    return;
+  }
+  slopes_of(&kernel->part[0], s, value, slope, work);
+  for (size_t q = 1; q < kernel->parts; q++) {
+    slopes_of(&kernel->part[q], s, other, others, next);
+    for (size_t b = 0; b < blocks; b++)
+      kernel->type->chain(value, slope + b * ld, other, others + b * ld, s->m);
+    kernel->type->combine(value, other, s->m);
+  }
+  for (size_t i = 0; i < s->m; i++) {
+    value[i] *= kernel->scale;
+    for (size_t b = 0; b < blocks; b++)
+      slope[i + b * ld] *= kernel->scale;
+  }
+}
+
+void ke_slopes(const ke_strip_column *c, double *value, double *slope, double *work)
+{
+  slopes_of(c->kernel, c, value, slope, work);
+}
+
+/* ---- tiles -------------------------------------------------------------------------------- */
+
+/* Where a tile lies: rows i0 .. i0 + m of a, j0 .. j0 + k of b. */
+typedef struct {
+  const ke_rows *a, *b;
+  size_t i0, m, j0, k;
+} place;
+
+static void leaf_tile(const ke_kernel *kernel, const place *t, double *out, size_t ldo)
+{
+  const ke_rows a = ke_block(t->a, kernel->block), b = ke_block(t->b, kernel->block);
   /* One panel of columns at a time stays in the first cache between the two steps. */
-  const size_t group = a->d <= KE_PARTIAL ? KE_PANEL : k;
-  for (size_t j = 0; j < k; j += group) {
-    const size_t cols = ke_smaller(group, k - j);
-    if (kernel->type != KE_SPLINE)
-      ke_inner(a, i0, m, b, j0 + j, cols, out + j * ldo, ldo);
+  const size_t group = a.d <= KE_PARTIAL ? KE_PANEL : t->k;
+  for (size_t j = 0; j < t->k; j += group) {
+    const size_t cols = ke_smaller(group, t->k - j);
+    if (!kernel->type->by_column)
+      ke_inner(&a, t->i0, t->m, &b, t->j0 + j, cols, out + j * ldo, ldo);
     for (size_t q = 0; q < cols; q++) {
-      ke_column c = ke_column_of(kernel, a, i0, b, j0 + j + q);
-      c.m = m;
+      ke_column c = ke_column_of(kernel, &a, t->i0, &b, t->j0 + j + q);
+      c.m = t->m;
       c.g = out + (j + q) * ldo;
       ke_finish(&c);
     }
   }
 }
 
-void ke_diagonal(const ke_kernel *kernel, const ke_rows *rows, double *out)
+/* Pieces of a tile whose parts are held beside each other: whole register blocks. */
+#define PIECE_ROWS 96
+#define PIECE_COLS 32
+
+static void any_tile(const ke_kernel *kernel, const place *t, double *out, size_t ldo);
+
+static void combined_piece(const ke_kernel *kernel, const place *t, double *out, size_t ldo)
 {
-  for (size_t i = 0; i < rows->n; i++) {
-    out[i] = rows->norm[i];
-    ke_column c = ke_column_of(kernel, rows, i, rows, i);
+  double other[PIECE_ROWS * PIECE_COLS];
+  any_tile(&kernel->part[0], t, out, ldo);
+  for (size_t q = 1; q < kernel->parts; q++) {
+    any_tile(&kernel->part[q], t, other, PIECE_ROWS);
+    for (size_t j = 0; j < t->k; j++)
+      kernel->type->combine(out + j * ldo, other + j * PIECE_ROWS, t->m);
+  }
+  if (kernel->scale == 1.0)
+    return;
+  for (size_t j = 0; j < t->k; j++)
+    for (size_t i = 0; i < t->m; i++)
+      out[i + j * ldo] *= kernel->scale;
+}
+
+static void any_tile(const ke_kernel *kernel, const place *t, double *out, size_t ldo)
+{
+  if (!kernel->parts) {
+    leaf_tile(kernel, t, out, ldo);
+    return;
+  }
+  for (size_t j = 0; j < t->k; j += PIECE_COLS)
+    for (size_t i = 0; i < t->m; i += PIECE_ROWS) {
+      const place piece = {t->a,      t->b,
+                           t->i0 + i, ke_smaller(PIECE_ROWS, t->m - i),
+                           t->j0 + j, ke_smaller(PIECE_COLS, t->k - j)};
+      combined_piece(kernel, &piece, out + i + j * ldo, ldo);
+    }
+}
+
+void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, const ke_rows *b,
+             size_t j0, size_t k, double *out, size_t ldo)
+{
+  const place t = {a, b, i0, m, j0, k};
+  any_tile(kernel, &t, out, ldo);
+}
+
+/* ---- diagonals ------------------------------------------------------------------------------ */
+
+static void diagonal_of(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
+                        double *out);
+
+static void leaf_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
+                          double *out)
+{
+  const ke_rows own = ke_block(rows, kernel->block);
+  for (size_t i = 0; i < m; i++) {
+    out[i] = own.norm[i0 + i];
+    ke_column c = ke_column_of(kernel, &own, i0 + i, &own, i0 + i);
     c.m = 1;
     c.g = out + i;
     ke_finish(&c);
   }
+}
+
+static void combined_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
+                              double *out)
+{
+  double other[PIECE_ROWS];
+  diagonal_of(&kernel->part[0], rows, i0, m, out);
+  for (size_t q = 1; q < kernel->parts; q++) {
+    diagonal_of(&kernel->part[q], rows, i0, m, other);
+    kernel->type->combine(out, other, m);
+  }
+  for (size_t i = 0; i < m; i++)
+    out[i] *= kernel->scale;
+}
+
+/* m is at most PIECE_ROWS */
+static void diagonal_of(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
+                        double *out)
+{
+  (kernel->parts ? combined_diagonal : leaf_diagonal)(kernel, rows, i0, m, out);
+}
+
+void ke_diagonal(const ke_kernel *kernel, const ke_rows *rows, double *out)
+{
+  for (size_t i = 0; i < rows->n; i += PIECE_ROWS)
+    diagonal_of(kernel, rows, i, ke_smaller(PIECE_ROWS, rows->n - i), out + i);
 }

@@ -18,6 +18,7 @@
 #include "expansion.h"
 #include "flip.h"
 #include "fusion.h"
+#include "gradient.h"
 #include "gram.h"
 #include "kernel.h"
 #include "loo.h"

@@ -17,6 +17,18 @@ size_t ke_padded(size_t n) { return (n + KE_PANEL - 1) / KE_PANEL * KE_PANEL; }
 
 size_t ke_panel_size(size_t n, size_t d) { return ke_padded(n) * d; }
 
+ke_rows ke_block(const ke_rows *rows, size_t block)
+{
+  const size_t d = rows->d / ke_blocks(rows);
+  const ke_rows part = {rows->n,
+                        d,
+                        rows->panel + block * d * KE_PANEL,
+                        rows->norm + block * ke_padded(rows->n),
+                        ke_stride(rows),
+                        1};
+  return part;
+}
+
 /* ---- inner products ------------------------------------------------------------ */
 
 /* 12 x 4 block over `count` columns: rows of three panels a[], columns of one panel b. Each
@@ -69,11 +81,11 @@ typedef struct {
 INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
 {
   const int add = t->add || k0 > 0;
-  const size_t width = KE_PANEL * t->a->d, panels = ke_padded(t->m) / KE_PANEL;
-  const double *base_a = t->a->panel + t->i0 * t->a->d + k0 * KE_PANEL;
+  const size_t width = KE_PANEL * ke_stride(t->a), panels = ke_padded(t->m) / KE_PANEL;
+  const double *base_a = t->a->panel + t->i0 * ke_stride(t->a) + k0 * KE_PANEL;
   double edge[KE_PANEL * STRIP * KE_PANEL];
   for (size_t j = 0; j < t->k; j += KE_PANEL) {
-    const double *b = t->b->panel + (t->j0 + j) * t->b->d + k0 * KE_PANEL;
+    const double *b = t->b->panel + (t->j0 + j) * ke_stride(t->b) + k0 * KE_PANEL;
     const size_t cols = ke_smaller(KE_PANEL, t->k - j);
     for (size_t p = 0; p < panels; p += STRIP) {
       const double *a[STRIP];
@@ -163,7 +175,7 @@ void ke_panels(const double *x, size_t ldx, const double *shift, const double *w
     for (size_t i = 0; i < n; i += KE_PANEL)
       for (size_t k = k0; k < k1; k++)
         pack_four(x + i + k * ldx, ke_smaller(KE_PANEL, n - i), shift ? shift[k] : 0.0,
-                  weights ? weights[k] : 1.0, rows->panel + i * d + k * KE_PANEL);
+                  weights ? weights[k] : 1.0, rows->panel + i * ke_stride(rows) + k * KE_PANEL);
   }
 }
 
@@ -173,18 +185,30 @@ void ke_pack(const double *x, size_t ldx, const double *shift, const double *wei
   fill_norms(rows);
 }
 
+void ke_rescale(const double *factors, ke_rows *rows)
+{
+  for (size_t i = 0; i < ke_padded(rows->n); i += KE_PANEL)
+    for (size_t k = 0; k < rows->d; k++) {
+      double *four = ke_row(rows, i) + k * KE_PANEL;
+      STORE(four, LOAD(four) * factors[k]);
+    }
+  fill_norms(rows);
+}
+
 void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to)
 {
-  const size_t d = from->d;
+  const size_t d = from->d, blocks = ke_blocks(from), padded = ke_padded(m);
   to->n = m;
   to->d = d;
+  to->blocks = blocks;
   memset(to->panel, 0, ke_panel_size(m, d) * sizeof(double));
-  memset(to->norm, 0, ke_padded(m) * sizeof(double));
+  memset(to->norm, 0, blocks * padded * sizeof(double));
   for (size_t i = 0; i < m; i++) {
     const double *src = ke_row(from, index[i]);
     double *dst = ke_row(to, i);
     for (size_t k = 0; k < d; k++)
       dst[k * KE_PANEL] = src[k * KE_PANEL];
-    to->norm[i] = from->norm[index[i]];
+    for (size_t b = 0; b < blocks; b++)
+      to->norm[i + b * padded] = from->norm[index[i] + b * ke_padded(from->n)];
   }
 }

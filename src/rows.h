@@ -15,16 +15,28 @@
 typedef struct {
   size_t n, d;
   double *panel; /* ke_panel_size(n, d) */
-  double *norm;  /* ke_padded(n) */
+  double *norm;  /* ke_padded(n), for each block */
+  size_t stride; /* columns that a panel has room for; 0: d */
+  size_t blocks; /* equal parts of the columns with lengths of their own; 0: one */
 } ke_rows;
 
 size_t ke_padded(size_t n);
 size_t ke_panel_size(size_t n, size_t d);
 
+static inline size_t ke_stride(const ke_rows *rows)
+{
+  return rows->stride ? rows->stride : rows->d;
+}
+
+static inline size_t ke_blocks(const ke_rows *rows) { return rows->blocks ? rows->blocks : 1; }
+
+/* The columns of one block as rows, in the same memory. */
+ke_rows ke_block(const ke_rows *rows, size_t block);
+
 /* The first value of a row; the others follow KE_PANEL apart. */
 static inline double *ke_row(const ke_rows *rows, size_t i)
 {
-  return rows->panel + i / KE_PANEL * KE_PANEL * rows->d + i % KE_PANEL;
+  return rows->panel + i / KE_PANEL * KE_PANEL * ke_stride(rows) + i % KE_PANEL;
 }
 
 /* Fill `rows` (arrays lent, n and d set) from x (n x d, leading dimension ldx). `shift`
@@ -35,6 +47,9 @@ void ke_pack(const double *x, size_t ldx, const double *shift, const double *wei
 /* The same without the squared lengths. */
 void ke_panels(const double *x, size_t ldx, const double *shift, const double *weights,
                const ke_rows *rows);
+
+/* Stored values times `factors` (length d), and their squared lengths. */
+void ke_rescale(const double *factors, ke_rows *rows);
 
 /* Copy rows index[0..m) of `from` into `to` (arrays lent for m rows). */
 void ke_gather(const ke_rows *from, const size_t *index, size_t m, ke_rows *to);

@@ -71,7 +71,7 @@ static void rows_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k
 
 static size_t set_doubles(const ke_rows *rows, int set)
 {
-  return ke_panel_size(set_size[set], rows->d) + ke_padded(set_size[set]);
+  return ke_panel_size(set_size[set], rows->d) + ke_blocks(rows) * ke_padded(set_size[set]);
 }
 
 size_t ke_source_rows_state(const ke_rows *rows)
@@ -80,12 +80,6 @@ size_t ke_source_rows_state(const ke_rows *rows)
   for (int set = 0; set < KE_SETS; set++)
     count += set_doubles(rows, set);
   return count;
-}
-
-/* Flops of an entry: its inner product, and what it takes to finish it. */
-static double entry_cost(const ke_kernel *kernel, size_t d)
-{
-  return (double)((kernel->type == KE_SPLINE ? 32 : 2) * d + 64);
 }
 
 ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *state)
@@ -97,7 +91,8 @@ ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *s
   self->kernel = *kernel;
   self->rows = rows;
   for (int set = 0; set < KE_SETS; set++) {
-    const ke_rows empty = {0, rows->d, next, next + ke_panel_size(set_size[set], rows->d)};
+    const ke_rows empty = {0, rows->d,        next, next + ke_panel_size(set_size[set], rows->d),
+                           0, ke_blocks(rows)};
     self->set[set] = empty;
     next += set_doubles(rows, set);
   }
@@ -106,7 +101,7 @@ ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *s
                        .n = rows->n,
                        .columns = rows->n,
                        .symmetric = 1,
-                       .cost = entry_cost(kernel, rows->d),
+                       .cost = (double)ke_cost(kernel, rows->d / ke_blocks(rows)),
                        .parallel = 1,
                        .cancels = !ke_is_distance(kernel)};
   return s;
@@ -140,7 +135,7 @@ ke_source ke_source_cross(const ke_kernel *kernel, const ke_rows *a, const ke_ro
                        .self = self,
                        .n = a->n,
                        .columns = b->n,
-                       .cost = entry_cost(kernel, a->d),
+                       .cost = (double)ke_cost(kernel, a->d / ke_blocks(a)),
                        .parallel = 1};
   return s;
 }

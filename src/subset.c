@@ -66,7 +66,7 @@ static void add_products(const ke_rows *a, const ke_rows *b, const tile *t, size
                          double factor, double *product, double *total)
 {
   const size_t rows = ke_smaller(GROUP, a->n - first);
-  const ke_rows part = {rows, CELLS, a->panel + first * CELLS, NULL};
+  const ke_rows part = {rows, CELLS, a->panel + first * CELLS, NULL, 0, 0};
   ke_product(&part, b, t->m * t->k, product, GROUP);
   for (size_t f = 0; f < b->n; f++)
     for (size_t e = 0; e < rows; e++)
@@ -137,7 +137,8 @@ static size_t pairs_edge(size_t d)
 void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, const ke_env *env)
 {
   const size_t rows = s->d + 1, padded = ke_padded(rows), edge = pairs_edge(s->d);
-  const ke_rows panels[2] = {{rows, CELLS, work, NULL}, {rows, CELLS, work + padded * CELLS, NULL}};
+  const ke_rows panels[2] = {{rows, CELLS, work, NULL, 0, 0},
+                             {rows, CELLS, work + padded * CELLS, NULL, 0, 0}};
   double *totals[2] = {kt, kk}, *own = work + 2 * padded * CELLS;
   const size_t each = GROUP * padded + 2 * CELLS;
   memset(kt, 0, rows * rows * sizeof(double));
@@ -154,12 +155,12 @@ void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, c
 /* ---- one column more ------------------------------------------------------------------------ */
 
 /* kernel on the chosen columns together: the product of the column kernels where that is the
- * same (rbf), else multiplied out. */
+ * same, else multiplied out. */
 static void chosen_product(const ke_subset *s, const tile *t, const double *chosen, double *cells,
                            double *out)
 {
   const size_t count = t->m * t->k;
-  if (s->kernel.type == KE_RBF) {
+  if (ke_multiplies(&s->kernel)) {
     ke_tile(&s->kernel, &s->rows, t->i0, t->m, &s->rows, t->j0, t->k, out, t->m);
     return;
   }
@@ -233,7 +234,7 @@ void ke_subset_extend(ke_subset *s, const double *chosen, double *kt, double *kk
 {
   memset(kt, 0, s->d * sizeof(double));
   memset(kk, 0, s->d * sizeof(double));
-  ke_pack(s->x, s->n, NULL, chosen, &s->rows);
+  ke_pack_for(&s->kernel, s->x, s->n, NULL, chosen, &s->rows);
   for (size_t j0 = 0; j0 < s->n; j0 += KE_SUBSET_TILE)
     for (size_t i0 = j0; i0 < s->n; i0 += KE_SUBSET_TILE) {
       ke_check(env);

@@ -7,7 +7,8 @@
 /* Rows and columns of a tile of column kernels. */
 #define KE_SUBSET_TILE 32
 
-/* The one-column kernel of column e is `kernel` on that column alone. */
+/* The one-column kernel of column e is `kernel` on that column alone. Rows and columns are packed
+ * for the blocks of the kernel. */
 typedef struct {
   ke_kernel kernel;
   size_t n, d;
@@ -29,7 +30,8 @@ void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, c
 void ke_subset_extend(ke_subset *s, const double *chosen, double *kt, double *kk, double *work,
                       const ke_env *env);
 
-/* <K,T> (length d) of `kernel` on the columns chosen but one, for every column chosen. */
+/* <K,T> (length d) of `kernel` (without parts) on the columns chosen but one, for every column
+ * chosen. */
 void ke_subset_reduce(ke_subset *s, const double *chosen, double *kt, double *work,
                       const ke_env *env);
 

@@ -8,7 +8,7 @@
 
 static inline ke_rows lend(size_t n, size_t d)
 {
-  ke_rows rows = {n, d, NULL, NULL};
+  ke_rows rows = {n, d, NULL, NULL, 0, 0};
   rows.panel = malloc((ke_panel_size(n, d) + 1) * sizeof(double));
   rows.norm = malloc((ke_padded(n) + 1) * sizeof(double));
   return rows;

@@ -1,7 +1,7 @@
 /* The basis engine without R: sources agree, picks are those of plain pivoting, every lent array
  * is just as long as the contract says (the sanitizers watch), growth of the factor is seamless. */
 #include "count.h"
-#include "kernelect.h"
+#include "kernels.h"
 #include "minunit.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static size_t *lend_sizes(size_t n) { return calloc(n ? n : 1, sizeof(size_t)); 
 
 static ke_rows lend_rows(size_t n, size_t d)
 {
-  ke_rows rows = {n, d, lend(ke_panel_size(n, d)), lend(ke_padded(n))};
+  ke_rows rows = {n, d, lend(ke_panel_size(n, d)), lend(ke_padded(n)), 0, 0};
   return rows;
 }
 
@@ -169,7 +169,7 @@ static void unmake(problem *p)
   drop_rows(&p->rows);
 }
 
-static const ke_kernel rbf = {KE_RBF, 3.0, 0.0, 0.0}, quadratic = {KE_POLYNOMIAL, 1.0, 1.0, 2.0};
+static ke_kernel rbf, quadratic;
 
 static void test_greedy_picks_are_those_of_plain_pivoting(void)
 {
@@ -654,6 +654,8 @@ static void test_a_path_that_ends_early_is_all_of_the_work(void)
 
 int main(void)
 {
+  rbf = kernel_of("rbf", 3.0, 0.0, 0.0);
+  quadratic = kernel_of("polynomial", 1.0, 1.0, 2.0);
   mu_run(test_greedy_picks_are_those_of_plain_pivoting);
   mu_run(test_data_and_matrix_sources_agree);
   mu_run(test_rank_ends_the_path);

@@ -1,6 +1,6 @@
 #include "count.h"
 #include "draw.h"
-#include "kernelect.h"
+#include "kernels.h"
 #include "minunit.h"
 
 #include <stdlib.h>
@@ -20,13 +20,12 @@ static void fill(void)
     u[i] = draw(&state);
 }
 
-static ke_criterion make(ke_criterion_type type, ke_kernel_type kernel, size_t block, double **work)
+static ke_criterion make(ke_criterion_type type, const char *kernel, size_t block, double **work)
 {
   ke_criterion c;
   memset(&c, 0, sizeof c);
-  const ke_kernel k = {kernel, 0.3, 1.0, 3.0};
   c.type = type;
-  c.kernel = k;
+  c.kernel = kernel_of(kernel, 0.3, 1.0, 3.0);
   c.n = N, c.d = D, c.rank = RANK, c.block = block;
   c.x = x, c.u = u;
   c.constant = 2.0;
@@ -46,7 +45,7 @@ static double value_at(ke_criterion *c, const double *v)
 
 static void gradient_matches_differences(void)
 {
-  const ke_kernel_type kernels[] = {KE_LINEAR, KE_RBF, KE_LAPLACE, KE_POLYNOMIAL, KE_SIGMOID};
+  const char *kernels[] = {"linear", "rbf", "laplace", "polynomial", "sigmoid"};
   const ke_criterion_type types[] = {KE_PRODUCT, KE_ALIGNMENT, KE_SEPARABILITY};
   for (size_t a = 0; a < 15; a++) {
     double *work, w[D] = {1.0, 0.5, 2.0, 1.2, 0.8}, v[D], gradient[D], value;
@@ -69,10 +68,10 @@ static void gradient_matches_differences(void)
 static void blocks_do_not_matter(void)
 {
   double *work, w[D] = {1.0, 0.5, 2.0, 0.0, 0.8}, one[D], two[D], first, second;
-  ke_criterion c = make(KE_ALIGNMENT, KE_RBF, KE_STRIP, &work);
+  ke_criterion c = make(KE_ALIGNMENT, "rbf", KE_STRIP, &work);
   ke_criterion_evaluate(&c, w, &first, one, &env);
   free(work);
-  c = make(KE_ALIGNMENT, KE_RBF, 3 * KE_STRIP, &work);
+  c = make(KE_ALIGNMENT, "rbf", 3 * KE_STRIP, &work);
   ke_criterion_evaluate(&c, w, &second, two, &env);
   free(work);
   mu_near(first, second, 1e-13);
@@ -216,7 +215,7 @@ static void strips_look_for_interrupts(void)
   size_t expected = 0;
   ke_criterion c;
   memset(&c, 0, sizeof c);
-  c.kernel.type = KE_RBF, c.kernel.scale = 0.3;
+  c.kernel = kernel_of("rbf", 0.3, 0.0, 0.0);
   c.n = ROWS, c.d = WIDE, c.rank = 1, c.block = 2 * KE_STRIP;
   c.x = many, c.u = many;
   for (size_t first = 0; first < STRIPS; first += 2)

@@ -1,6 +1,6 @@
 /* expansion.c: values, coordinates and functions against plain loops, on any number of threads. */
 #include "draw.h"
-#include "kernelect.h"
+#include "kernels.h"
 #include "minunit.h"
 #include "pack.h"
 
@@ -97,7 +97,7 @@ static double worst_error(const problem *p, const double *out, int functions)
 
 static double run(const problem *p, int functions, int threads, double *out)
 {
-  const ke_kernel kernel = {KE_RBF, 0.5, 0.0, 0.0};
+  const ke_kernel kernel = kernel_of("rbf", 0.5, 0.0, 0.0);
   const double offset[K] = {0.25, 0.25};
   ke_expansion e = {.L = p->L, .centres = p->centres, .kernel = &kernel, .kept = &p->rows, .d = D};
   ke_env env = {0};

@@ -1,23 +1,35 @@
 /* gram.c: whole matrices are their tiles, exactly symmetric, on any number of threads. */
 #include "count.h"
 #include "draw.h"
-#include "kernelect.h"
+#include "kernels.h"
 #include "minunit.h"
 #include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const ke_kernel kernels[] = {{KE_LINEAR, 0.0, 0.0, 0.0},     {KE_RBF, 0.3, 0.0, 0.0},
-                                    {KE_RBF, 400.0, 0.0, 0.0},      {KE_LAPLACE, 0.7, 0.0, 0.0},
-                                    {KE_POLYNOMIAL, 0.5, 1.0, 3.0}, {KE_SIGMOID, 0.2, -0.1, 0.0},
-                                    {KE_SPLINE, 0.0, 0.0, 0.0}};
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+enum { KERNELS = 9 };
+static ke_kernel kernels[KERNELS], parts[3];
+
+static void fill(void)
+{
+  const ke_kernel made[KERNELS] = {kernel_of("linear", 0.0, 0.0, 0.0),
+                                   kernel_of("rbf", 0.3, 0.0, 0.0),
+                                   kernel_of("rbf", 400.0, 0.0, 0.0),
+                                   kernel_of("laplace", 0.7, 0.0, 0.0),
+                                   kernel_of("polynomial", 0.5, 1.0, 3.0),
+                                   kernel_of("sigmoid", 0.2, -0.1, 0.0),
+                                   kernel_of("spline", 0.0, 0.0, 0.0),
+                                   kernel_of_parts("sum", 2.0, parts, 3, NULL, 0),
+                                   kernel_of_parts("product", 1.0, parts, 3, NULL, 0)};
+  memcpy(kernels, made, sizeof made);
+  parts[0] = made[1], parts[1] = made[3], parts[2] = made[4];
+}
 
 static ke_rows random_rows(size_t n, size_t d, uint64_t seed)
 {
   double *x = draw_many(n * d, seed);
-  ke_rows rows = {n, d, NULL, NULL};
+  ke_rows rows = {n, d, NULL, NULL, 0, 0};
   rows.panel = malloc((ke_panel_size(n, d) + 1) * sizeof(double));
   rows.norm = malloc((ke_padded(n) + 1) * sizeof(double));
   ke_pack(x, n, NULL, NULL, &rows);
@@ -125,6 +137,7 @@ static void interrupts_are_looked_for_between_two_sets(void)
 
 int main(void)
 {
+  fill();
   mu_run(whole_matrices_are_their_tiles);
   mu_run(many_columns_come_in_pieces);
   mu_run(threads_do_not_change_a_bit);

@@ -54,7 +54,7 @@ static inline size_t *fuzz_indices(size_t n) { return (size_t *)calloc(n ? n : 1
 
 static inline ke_rows fuzz_lend(size_t n, size_t d)
 {
-  ke_rows rows = {n, d, fuzz_doubles(ke_panel_size(n, d)), fuzz_doubles(ke_padded(n))};
+  ke_rows rows = {n, d, fuzz_doubles(ke_panel_size(n, d)), fuzz_doubles(ke_padded(n)), 0, 0};
   return rows;
 }
 
@@ -64,9 +64,12 @@ static inline void fuzz_free_rows(ke_rows *rows)
   free(rows->norm);
 }
 
+/* One of the first `types`, which go from the most to the least orderly. */
 static inline ke_kernel fuzz_kernel(fuzz_bytes *f, int types)
 {
-  ke_kernel k = {(ke_kernel_type)(fuzz_byte(f) % (unsigned)types), 0, 0, 0};
+  static const char *const names[] = {"linear",     "rbf",     "laplace",
+                                      "polynomial", "sigmoid", "spline"};
+  ke_kernel k = {.type = ke_kernel_named(names[fuzz_byte(f) % (unsigned)types])};
   k.scale = (double)(1 + fuzz_byte(f)) / 64.0;
   k.offset = (double)fuzz_byte(f) / 64.0;
   k.degree = (double)(1 + fuzz_byte(f) % 5);

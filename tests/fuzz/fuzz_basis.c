@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(centre), free(work);
   }
   lend_rows(&b);
-  run(&b, &f, &env, !hostile && kernel.type <= KE_LAPLACE);
+  run(&b, &f, &env, !hostile && (ke_is_linear(&kernel) || ke_is_distance(&kernel)));
   give_back(&b);
   for (int s = 0; s < 3; s++)
     free(states[s]);

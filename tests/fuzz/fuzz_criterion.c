@@ -17,8 +17,7 @@ static void search(ke_criterion *c, fuzz_bytes *f, const ke_env *env)
 {
   task t = {c, env};
   const ke_objective objective = {c->d, evaluate, &t};
-  ke_search s = {
-      .max_iter = fuzz_size(f, 0, 6), .tol = 1e-6, .kinked = c->kernel.type == KE_LAPLACE};
+  ke_search s = {.max_iter = fuzz_size(f, 0, 6), .tol = 1e-6, .kinked = ke_is_kinked(&c->kernel)};
   double *w = fuzz_doubles(c->d), *work = fuzz_doubles(ke_search_work(c->d));
   for (size_t k = 0; k < c->d; k++)
     w[k] = (double)fuzz_byte(f) / 64.0;

@@ -556,7 +556,7 @@ test_that("every bad argument is a classed error that says what was wanted", {
     kernel_basis(x, threshold = function(t) 1 - t, method = "kobl")
     kernel_basis(x, threshold = function(t) 2 * t, method = "kobl")
     kernel_basis(x, Size = 3)
-    kernel_basis(x, kernel = "rbf")
+    kernel_basis(x, kernel = "rbg")
     kernel_basis()
     kernel_basis(x, K = diag(3))
     kernel_basis(~., iris, K = diag(3))

@@ -6,8 +6,9 @@ glue_calls <- function() {
   K <- tcrossprod(x) + diag(6)
   label <- rep(1:2, each = 3)
   u <- matrix(rep(c(1, -1), each = 3))
-  linear <- c(0, 0, 0, 0)
-  spline <- c(5, 0, 0, 0)
+  linear <- list(type = "linear")
+  spline <- list(type = "spline")
+  both <- list(type = "sum", scale = 1, parts = list(linear, list(type = "rbf", scale = 1, weights = c(1, 2))))
   spec <- list(type = "alignment", constant = 1, block = 240)
   without <- function(list) lapply(seq_along(list), function(i) list[-i])
   bad_spec <- c(without(spec), list(c(1, 1, 240), unname(spec)), lapply(list(list(type = "a"), list(type = 1), list(block = 0), list(constant = "a")),
@@ -19,18 +20,22 @@ glue_calls <- function() {
   short <- c(1, 2, 3)
   bad_x <- list(text, x[, 1], NULL)
   bad_label <- list(label[-1], c(label, 1L), as.double(label), replace(label, 2, 0L), replace(label, 2, NA))
-  bad_kernel <- list(linear[-1], replace(linear, 1, -1), replace(linear, 1, 6), 1:4, NULL)
+  bad_kernel <- list(list(type = "none"), list(type = 1), list("linear"), list(type = c("linear", "rbf")), "linear", 1:4, NULL,
+                     list(type = "rbf", scale = "a"), list(type = "rbf", scale = 1:2), list(type = "sum", scale = 1),
+                     list(type = "linear", weights = 1), list(type = "linear", weights = 1:2), list(type = "linear", parts = list(linear)),
+                     list(type = "sum", parts = list()), list(type = "product", parts = linear), list(type = "sum", parts = list(linear, 1)),
+                     Reduce(function(inner, i) list(type = c("sum", "product")[i %% 2 + 1], parts = list(inner, linear)), 1:25, linear))
   bad_threads <- list(0L, NA, -1L)
   problem <- list(x, u)
   bad_problem <- list(bad_x, list(u[-1, , drop = FALSE], c(u), NULL, text, u[, 0]))
   regression <- regress(x, list(matrix = narrow))
   source <- function(...) {
-    utils::modifyList(list(x = x, z = x[1:3, ], kernel = linear, shift = NULL, weights = NULL), list(...), keep.null = TRUE)
+    utils::modifyList(list(x = x, z = x[1:3, ], kernel = both, shift = NULL), list(...), keep.null = TRUE)
   }
   bad_sources <- c(
     lapply(bad_x, function(bad) source(x = bad)), lapply(list(narrow, text), function(bad) source(z = bad)),
     lapply(bad_kernel, function(bad) source(kernel = bad)), lapply(list(1, short, 1:2), function(bad) source(shift = bad)),
-    lapply(list(1, short), function(bad) source(weights = bad)), list(list(), x, list(K = K[, -1]), unname(source()))
+    list(list(), x, list(K = K[, -1]), unname(source()))
   )
   dual <- list(linear = rep(1, 6), lower = numeric(6), upper = rep(1, 6), start = numeric(6), total = 1)
   kept <- list(vectors = x[1:3, ], kernel = linear, shift = NULL, weights = NULL, center = NULL, scale = NULL)
@@ -88,6 +93,13 @@ glue_calls <- function() {
     ffi_centred_system = list(list(K, rep(1, 6), rep(0, 6), 1), list(list(K[, -1], text), list(1, NULL), list(1, NULL), NULL)),
     ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
     ffi_gram = list(list(source(), 1L), list(bad_sources, bad_threads)),
+    ffi_diagonal = list(list(x, both), list(bad_x, bad_kernel)),
+    ffi_exact_shift = list(list(x), list(bad_x)),
+    ffi_kernel_traits = list(list(both), list(Filter(function(bad) is.null(as.list(bad)$weights), bad_kernel))),
+    ffi_scale_gradient = list(
+      list(x, both, c(1, 1), K),
+      list(bad_x, c(bad_kernel, list(spline)), list(1, short, 1:2), list(K[, -1], text, K[-1, -1], c(K)))
+    ),
     ffi_kffs = list(
       list(x, label, "given", 1:2, FALSE),
       list(c(bad_x, list(x[0, ], x[, 0])), bad_label, list("a", 1, NULL), list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)
@@ -132,12 +144,12 @@ test_that("the engine of bases refuses a source or a rule that does not fit", {
   run <- function(source, rule, threads = 1L) .Call(ffi_basis, source, rule, FALSE, threads)
   changed <- function(...) utils::modifyList(rule, list(...), keep.null = TRUE)
   refused <- function(expr, words = "internal error") expect_error(expr, words)
-  data <- list(x = x, kernel = c(1, 0.5, 0, 0), shift = NULL, weights = NULL)
+  data <- list(x = x, kernel = list(type = "rbf", scale = 0.5), shift = NULL)
   f <- function(i, j) K[i, j, drop = FALSE]
   for (source in list(list(K = K), data, list(f = f, diagonal = diag(K)))) expect_length(run(source, rule)$index, 3)
   for (source in list(list(K = K[, -1]), list(K = 1), list(f = 1, diagonal = diag(K)), list(f = f, diagonal = 1:6), list(),
                       list(f = function(i, j) 1, diagonal = diag(K)), list(f = function(i, j) "a", diagonal = diag(K)),
-                      c(data[1], kernel = list(1:4)), utils::modifyList(data, list(shift = 1)), utils::modifyList(data, list(weights = 1)))) {
+                      c(data[1], kernel = list(1:4)), utils::modifyList(data, list(shift = 1)), c(data[1], list(kernel = list(type = "rbf", weights = 1))))) {
     refused(run(source, rule))
   }
   for (bad in list(changed(limit = 0), changed(limit = 7, threshold = numeric(8)), changed(threshold = numeric(3)), changed(threshold = numeric(5)),

@@ -91,7 +91,11 @@ test_that("kernlab kernels become ours with the same values", {
     expect_equal(gram(x, theirs, z), expected, tolerance = tolerance, label = class(theirs))
     expect_s3_class(as_kernel(theirs), "kernelect_kernel")
   }
-  expect_error(as_kernel(kernlab::besseldot()), class = "kernelect_error_argument")
+  expect_error(as_kernel(kernlab::besseldot()), "`besseldot` has no counterpart", class = "kernelect_error_argument")
+  expect_error(as_kernel(kernlab::anovadot()), "`function_kernel(function(x, z) ", fixed = TRUE, class = "kernelect_error_argument")
+  bessel <- kernlab::besseldot()
+  remedy <- function_kernel(function(x, z) kernlab::kernelMatrix(bessel, x, z))
+  expect_equal(gram(x, remedy, z), unclass(kernlab::kernelMatrix(bessel, x, z)), ignore_attr = TRUE)
 })
 
 test_that("a kernel survives a file", {
@@ -124,7 +128,7 @@ test_that("wrong parameters are named", {
     linear_kernel(weights = "a")
     linear_kernel(weights = c(1, NA))
     linear_kernel(weights = c(a = 1, a = 2))
-    as_kernel("rbf")
+    as_kernel("rbg")
     as_kernel(tcrossprod)
   })
 })

@@ -637,7 +637,7 @@ test_that("constant columns are counted, named, and leave the others as they wer
   expect_message(kernel_rank(unname(flat), y, method = "fisher"), "`3`, `6`.", fixed = TRUE)
   for (method in names(rank_methods)) {
     kernel <- function(w) {
-      if (method == "fisher") NULL else if ("rbf" %in% usable_kernels(rank_methods[[method]]$kernels)) rbf_kernel(2, weights = w) else linear_kernel(weights = w)
+      if (method == "fisher") NULL else if (method_takes(rbf_kernel(), method)) rbf_kernel(2, weights = w) else linear_kernel(weights = w)
     }
     plain <- kernel_rank(x, y, kernel(w), method)
     fit <- suppressMessages(kernel_rank(flat, y, kernel(c(w[1:2], 9, w[3:4], 9)), method))

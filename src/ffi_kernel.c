@@ -1,0 +1,138 @@
+#include "ffi.h"
+
+#include <string.h>
+
+/* A kernel being unpacked: the blocks of columns that its leaves look at, each once. */
+typedef struct {
+  size_t d, blocks;
+  ke_look *look;
+} unpacking;
+
+static size_t count_leaves(SEXP spec)
+{
+  SEXP parts = ffi_element(spec, "parts");
+  size_t sum = 0;
+  if (parts == R_NilValue)
+    return 1;
+  ffi_assert(TYPEOF(parts) == VECSXP && XLENGTH(parts) > 0, "parts of a kernel");
+  for (R_xlen_t q = 0; q < XLENGTH(parts); q++)
+    sum += count_leaves(VECTOR_ELT(parts, q));
+  return sum;
+}
+
+static int same_weights(const double *a, const double *b, size_t d)
+{
+  return a == b || (a && b && memcmp(a, b, d * sizeof(double)) == 0);
+}
+
+/* Leaves that are weighted alike and centred alike share their columns. */
+static size_t block_of(unpacking *u, const double *weights, int distance)
+{
+  for (size_t b = 0; b < u->blocks; b++)
+    if (u->look[b].distance == distance && same_weights(u->look[b].weights, weights, u->d))
+      return b;
+  const ke_look look = {weights, distance};
+  u->look[u->blocks] = look;
+  return u->blocks++;
+}
+
+static double number_or(SEXP spec, const char *name, double otherwise)
+{
+  return ffi_element(spec, name) == R_NilValue ? otherwise : ffi_number(spec, name);
+}
+
+static ke_kernel unpack(SEXP spec, unpacking *u, size_t depth)
+{
+  SEXP name = ffi_element(spec, "type"), parts = ffi_element(spec, "parts");
+  ffi_assert(TYPEOF(name) == STRSXP && XLENGTH(name) == 1, "kernel type");
+  ke_kernel k;
+  memset(&k, 0, sizeof k);
+  k.type = ke_kernel_named(CHAR(STRING_ELT(name, 0)));
+  ffi_assert(k.type != NULL && depth <= KE_DEPTH, "kernel type");
+  ffi_assert((k.type->combine != NULL) == (parts != R_NilValue), "parts of a kernel");
+  k.scale = number_or(spec, "scale", 1.0);
+  k.offset = number_or(spec, "offset", 0.0);
+  k.degree = number_or(spec, "degree", 1.0);
+  if (parts == R_NilValue) {
+    SEXP weights = u->d == SIZE_MAX ? R_NilValue : ffi_element(spec, "weights");
+    k.block = block_of(u, ffi_optional(weights, u->d, "kernel weights"), k.type->distance);
+    return k;
+  }
+  k.parts = (size_t)XLENGTH(parts);
+  ke_kernel *part = (ke_kernel *)ffi_lend(k.parts, sizeof(ke_kernel));
+  for (size_t q = 0; q < k.parts; q++)
+    part[q] = unpack(VECTOR_ELT(parts, (R_xlen_t)q), u, depth + 1);
+  k.part = part;
+  return k;
+}
+
+ke_kernel ffi_kernel(SEXP spec, size_t d)
+{
+  unpacking u = {d, 0, NULL};
+  u.look = (ke_look *)ffi_lend(count_leaves(spec), sizeof(ke_look));
+  ke_kernel kernel = unpack(spec, &u, 0);
+  kernel.blocks = u.blocks;
+  kernel.look = u.look;
+  return kernel;
+}
+
+ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel)
+{
+  size_t n, d;
+  const double *values = ffi_matrix(x, &n, &d, "x");
+  ke_rows rows = ffi_rows_lend(n, d, ke_kernel_blocks(kernel));
+  ke_pack_for(kernel, values, n, ffi_optional(shift, d, "shift"), NULL, &rows);
+  return rows;
+}
+
+static size_t width_of(SEXP x)
+{
+  size_t n, d;
+  ffi_matrix(x, &n, &d, "x");
+  return d;
+}
+
+/* k(x, x) of every row. */
+SEXP ffi_diagonal(SEXP x, SEXP kernel)
+{
+  const ke_kernel k = ffi_kernel(kernel, width_of(x));
+  const ke_rows rows = ffi_rows_for(x, R_NilValue, &k);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)rows.n));
+  ke_diagonal(&k, &rows, REAL(out));
+  UNPROTECT(1);
+  return out;
+}
+
+/* sum_ij G_ij dk_ij / dv_d for scale factors w = sqrt(v). */
+SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients)
+{
+  const ke_env env = ffi_env_serial();
+  ke_gradient g;
+  size_t rows, columns;
+  memset(&g, 0, sizeof g);
+  g.x = ffi_matrix(x, &g.n, &g.d, "x");
+  g.kernel = ffi_kernel(kernel, g.d);
+  g.coefficients = ffi_matrix(coefficients, &rows, &columns, "coefficients");
+  ffi_assert(rows == g.n && columns == g.n && ke_is_smooth(&g.kernel), "coefficients");
+  g.rows = ffi_rows_lend(g.n, g.d, ke_kernel_blocks(&g.kernel));
+  ke_pack_for(&g.kernel, g.x, g.n, NULL, ffi_optional(weights, g.d, "weights"), &g.rows);
+  g.work = ffi_doubles(ke_gradient_work(&g));
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)g.d));
+  ke_scale_gradient(&g, REAL(out), &env);
+  UNPROTECT(1);
+  return out;
+}
+
+/* Properties by name; they do not depend on weights. */
+SEXP ffi_kernel_traits(SEXP kernel)
+{
+  const ke_kernel k = ffi_kernel(kernel, SIZE_MAX);
+  const char *names[] = {"distance", "linear", "smooth", "kinked", "multiplies", "whole", ""};
+  const int traits[] = {ke_is_distance(&k), ke_is_linear(&k),  ke_is_smooth(&k),
+                        ke_is_kinked(&k),   ke_multiplies(&k), k.parts == 0};
+  SEXP out = PROTECT(Rf_mkNamed(LGLSXP, names));
+  for (int i = 0; i < 6; i++)
+    LOGICAL(out)[i] = traits[i] != 0;
+  UNPROTECT(1);
+  return out;
+}
