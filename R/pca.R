@@ -93,7 +93,7 @@ kernel_pca.formula <- function(formula, data, ..., subset) {
 # Data and kernel; a linear kernel of few columns has a basis that is no approximation.
 all_rows <- function(data, kernel, control) {
   data$kernel <- resolve_kernel(kernel, data$x)
-  if (data$kernel$type != "linear" || ncol(data$x) >= nrow(data$x)) return(data)
+  if (!kernel_traits(data$kernel)[["linear"]] || ncol(data$x) >= nrow(data$x)) return(data)
   fit <- basis_from_data(data, data$kernel, control, keep = TRUE)
   basis_parts(fit$basis, fit$factor, data)
 }
