@@ -20,6 +20,7 @@ static void set_rows(ke_dual *problem, SEXP source)
   column_source *c = (column_source *)R_alloc(1, sizeof(column_source));
   c->env = ffi_env_serial();
   (void)ffi_source(source, &c->source); /* the solver sees an overflow itself */
+  ffi_assert(c->source.symmetric, "source");
   double *diagonal = ffi_doubles(c->source.n);
   c->source.does->diagonal(c->source.self, diagonal);
   problem->n = c->source.n;

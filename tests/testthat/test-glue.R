@@ -30,7 +30,10 @@ glue_calls <- function() {
   bad_problem <- list(bad_x, list(u[-1, , drop = FALSE], c(u), NULL, text, u[, 0]))
   regression <- regress(x, list(matrix = narrow))
   source <- function(...) {
-    utils::modifyList(list(x = x, z = x[1:3, ], kernel = both, shift = NULL), list(...), keep.null = TRUE)
+    whole <- list(x = x, z = x[1:3, ], kernel = both, shift = NULL)
+    changes <- list(...)
+    whole[names(changes)] <- changes
+    whole
   }
   bad_sources <- c(
     lapply(bad_x, function(bad) source(x = bad)), lapply(list(narrow, text), function(bad) source(z = bad)),
