@@ -98,6 +98,12 @@ glue_calls <- function() {
     ffi_gram = list(list(source(), 1L), list(bad_sources, bad_threads)),
     ffi_diagonal = list(list(x, both), list(bad_x, bad_kernel)),
     ffi_exact_shift = list(list(x), list(bad_x)),
+    ffi_expand = list(
+      list(x, list(vectors = x[1:3, ], kernel = both), list(centres = 0L, residual = FALSE, constant = 0), 1L),
+      list(bad_x, list(list(vectors = x, kernel = 1), list(vectors = narrow, kernel = both), list(x, both), list(vectors = x, kernel = both, shift = 1)),
+           list(list(centres = 9L, residual = FALSE, constant = 0), list(centres = 0L, residual = FALSE, constant = 0, factor = diag(2)),
+                list(centres = 0L, residual = FALSE, constant = 0, dual = diag(2))), bad_threads)
+    ),
     ffi_kernel_traits = list(list(both), list(Filter(function(bad) is.null(as.list(bad)$weights), bad_kernel))),
     ffi_scale_gradient = list(
       list(x, both, c(1, 1), K),
