@@ -41,7 +41,7 @@ glue_calls <- function() {
     list(list(), x, list(K = K[, -1]), unname(source()))
   )
   dual <- list(linear = rep(1, 6), lower = numeric(6), upper = rep(1, 6), start = numeric(6), total = 1)
-  kept <- list(vectors = x[1:3, ], kernel = linear, shift = NULL, weights = NULL, center = NULL, scale = NULL)
+  kept <- list(vectors = x[1:3, ], kernel = both, shift = NULL, center = NULL, scale = NULL)
   what <- list(centres = 0L, column = NULL, constant = 0, factor = NULL, residual = FALSE, dual = NULL, offset = NULL, diagonal = NULL)
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
@@ -73,7 +73,7 @@ glue_calls <- function() {
     ffi_expand = list(
       list(x, kept, what, 1L),
       list(bad_x, c(lapply(list(narrow, text), function(bad) utils::modifyList(kept, list(vectors = bad))),
-                    lapply(bad_kernel, function(bad) utils::modifyList(kept, list(kernel = bad), keep.null = TRUE)),
+                    lapply(bad_kernel, function(bad) replace(kept, "kernel", list(bad))),
                     list(utils::modifyList(kept, list(scale = c(1, 1))), utils::modifyList(kept, list(center = 1)))),
            lapply(list(list(factor = diag(2)), list(dual = narrow[1:2, , drop = FALSE]), list(column = 1), list(centres = 1L)),
                   function(bad) utils::modifyList(what, bad)), bad_threads)
@@ -98,12 +98,6 @@ glue_calls <- function() {
     ffi_gram = list(list(source(), 1L), list(bad_sources, bad_threads)),
     ffi_diagonal = list(list(x, both), list(bad_x, bad_kernel)),
     ffi_exact_shift = list(list(x), list(bad_x)),
-    ffi_expand = list(
-      list(x, list(vectors = x[1:3, ], kernel = both), list(centres = 0L, residual = FALSE, constant = 0), 1L),
-      list(bad_x, list(list(vectors = x, kernel = 1), list(vectors = narrow, kernel = both), list(x, both), list(vectors = x, kernel = both, shift = 1)),
-           list(list(centres = 9L, residual = FALSE, constant = 0), list(centres = 0L, residual = FALSE, constant = 0, factor = diag(2)),
-                list(centres = 0L, residual = FALSE, constant = 0, dual = diag(2))), bad_threads)
-    ),
     ffi_kernel_traits = list(list(both), list(Filter(function(bad) is.null(as.list(bad)$weights), bad_kernel))),
     ffi_scale_gradient = list(
       list(x, both, c(1, 1), K),
