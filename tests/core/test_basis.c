@@ -524,6 +524,98 @@ static void test_an_engine_can_be_started_again(void)
   unmake(&p);
 }
 
+/* ---- thresholds, on both sides ----------------------------------------------------------------
+ */
+
+/* A basis of all rows of a diagonal matrix (some entries off it may follow), its rows in `index`.
+ */
+static size_t basis_of(double *K, size_t n, ke_method method, int cancels, size_t *index)
+{
+  double *state_of = lend(ke_source_matrix_state());
+  ke_source s = ke_source_matrix(K, n, state_of);
+  s.cancels = cancels;
+  ke_basis b = engine(&s, method, n, n);
+  b.forced = method == KE_FVS ? 0 : n;
+  const int grown = run(&b, n);
+  const size_t size = grown < 0 ? SIZE_MAX : b.size;
+  memcpy(index, b.index, (grown < 0 ? 0 : size) * sizeof *index);
+  drop(&b);
+  free(state_of);
+  return size;
+}
+
+static size_t size_of_two(double second, ke_method method)
+{
+  double K[4] = {1.0, 0.0, 0.0, second};
+  size_t index[2];
+  return basis_of(K, 2, method, 0, index);
+}
+
+/* n eps of the largest diagonal, and for rows in order the rounding magnified. */
+static void test_what_is_left_at_rounding_is_no_direction(void)
+{
+  const double eps = 0x1p-52;
+  mu_assert(size_of_two(2.1 * eps, KE_CHOLESKY) == 2);
+  mu_assert(size_of_two(1.9 * eps, KE_CHOLESKY) == 1);
+  mu_assert(size_of_two(8.1 * eps, KE_KGS) == 2);
+  mu_assert(size_of_two(7.9 * eps, KE_KGS) == 1);
+}
+
+static void test_keys_closer_than_a_tie_go_to_the_lowest_row(void)
+{
+  size_t index[2];
+  double near[4] = {1.0, 0.0, 0.0, 1.0 + 0.9e-10}, far[4] = {1.0, 0.0, 0.0, 1.0 + 1.1e-10};
+  mu_assert(basis_of(near, 2, KE_CHOLESKY, 0, index) == 2 && index[0] == 0);
+  mu_assert(basis_of(far, 2, KE_CHOLESKY, 0, index) == 2 && index[0] == 1);
+}
+
+/* Small keys tie within the rounding of the largest diagonal: 16 units of it. */
+static void test_small_keys_tie_within_rounding(void)
+{
+  enum { N = 40 };
+  const double eps = 0x1p-52;
+  for (int apart = 0; apart <= 1; apart++) {
+    double K[N * N] = {0.0};
+    size_t index[N];
+    K[0] = 1.0;
+    K[5 * (N + 1)] = 1e-12;
+    K[9 * (N + 1)] = 1e-12 + (apart ? 17.0 : 15.0) * eps;
+    mu_assert(basis_of(K, N, KE_CHOLESKY, 0, index) == 3);
+    mu_assert(index[0] == 0 && index[1] == (apart ? 9 : 5));
+  }
+}
+
+/* Row 1 is orthogonal to row 0 but for rounding, row 2 exactly: equal where zero is not exact. */
+static void test_what_is_explained_at_rounding_is_nothing(void)
+{
+  const double eps = 0x1p-52;
+  for (int cancels = 0; cancels <= 1; cancels++)
+    for (int large = 0; large <= 1; large++) {
+      const double tiny = (large ? 17.0 : 15.0) * eps;
+      double K[9] = {1.0, tiny, 0.0, tiny, 1.0, 0.0, 0.0, 0.0, 1.0};
+      size_t index[3];
+      mu_assert(basis_of(K, 3, KE_FVS, cancels, index) == 3 && index[0] == 0);
+      mu_assert(index[1] == (cancels && !large ? 1 : 2));
+    }
+}
+
+/* A centred row is the centre itself where n eps of what it is a difference of is left. */
+static void test_a_row_at_the_centre_has_no_length(void)
+{
+  const double eps = 0x1p-52, K[4] = {1.0, 0.0, 0.0, 1.0};
+  double *states[] = {lend(ke_source_matrix_state()), lend(ke_source_centred_state())};
+  for (int far = 0; far <= 1; far++) {
+    const double shift[2] = {0.0, 1.0 - (far ? 1.5 : 0.5) * eps}; /* leaves 3 eps, or 1 */
+    const ke_source plain = ke_source_matrix(K, 2, states[0]),
+                    centred = ke_source_centred(&plain, shift, 1.0, states[1]);
+    ke_basis b = engine(&centred, KE_FVS, 2, 2);
+    mu_assert(ke_basis_start(&b) == KE_OK);
+    mu_assert(b.start.counted == (far ? 2.0 : 1.0));
+    drop(&b);
+  }
+  free(states[0]), free(states[1]);
+}
+
 /* ---- looks for an interrupt and progress --------------------------------------------------- */
 
 /* Flops of an entry at which EVERY_PICKS picks among so many candidates take all patience. */
@@ -678,5 +770,10 @@ int main(void)
   mu_run(test_the_first_fvs_pick_looks_for_interrupts);
   mu_run(test_progress_is_the_share_of_the_limit);
   mu_run(test_a_path_that_ends_early_is_all_of_the_work);
+  mu_run(test_what_is_left_at_rounding_is_no_direction);
+  mu_run(test_keys_closer_than_a_tie_go_to_the_lowest_row);
+  mu_run(test_small_keys_tie_within_rounding);
+  mu_run(test_what_is_explained_at_rounding_is_nothing);
+  mu_run(test_a_row_at_the_centre_has_no_length);
   return mu_report();
 }

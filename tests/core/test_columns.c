@@ -34,8 +34,20 @@ static void a_symmetric_matrix_has_no_gap(void)
   mu_assert(gap == 0.0 && largest == 3.0);
 }
 
+/* Four units of the mean's rounding. */
+static void a_constant_column_has_no_spread(void)
+{
+  const double eps = 0x1p-52;
+  for (int k = 4; k <= 8; k++) {
+    const double x[] = {1.0, 1.0 + k * eps}, mean = 1.0 + k * eps / 2.0;
+    const double sd = ke_column_sd(x, 2, mean), expected = k * eps / sqrt(2.0);
+    mu_assert(k <= 5 ? sd == 0.0 : fabs(sd - expected) <= 1e-3 * expected);
+  }
+}
+
 int main(void)
 {
+  mu_run(a_constant_column_has_no_spread);
   mu_run(symmetry_is_that_of_the_plain_loop);
   mu_run(a_symmetric_matrix_has_no_gap);
   return mu_report();

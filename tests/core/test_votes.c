@@ -123,8 +123,43 @@ static void selection_looks_for_interrupts_and_reports(void)
   mu_assert(!t.selecting.astray && !t.given.astray);
 }
 
+/* The vote of row `row` of one direction. */
+static size_t vote_of(const double *z, const int *label, size_t n, size_t row)
+{
+  uint64_t bits[2 * 4] = {0};
+  double work[4];
+  ke_votes v = {n, 1, 2, ke_words(n), label, bits};
+  const ke_env alone = {.threads = 1};
+  ke_weak_votes(z, &v, work, &alone);
+  return (bits[v.words + row / 64] >> (row % 64)) & 1;
+}
+
+/* n eps of the size of its values. */
+static void a_direction_without_spread_votes_for_the_larger_class(void)
+{
+  const double eps = 0x1p-52;
+  const int label[] = {0, 0, 0, 1};
+  const double constant[] = {1.0, 1.0, 1.0, 1.0 + 8.0 * eps},
+               spread[] = {1.0, 1.0, 1.0, 1.0 + 16.0 * eps};
+  mu_assert(vote_of(constant, label, 4, 3) == 0);
+  mu_assert(vote_of(spread, label, 4, 3) == 1);
+}
+
+static void fits_this_close_are_equal(void)
+{
+  const int label[] = {0, 1, 0, 1, 0, 1};
+  for (int apart = 0; apart <= 1; apart++) {
+    const double tiny = apart ? 1.1e-10 : 0.9e-10;
+    const double z[] = {-1.0, 1.0, -1.0, 1.0, tiny, -tiny};
+    mu_assert(vote_of(z, label, 6, 4) == (size_t)apart);
+    mu_assert(vote_of(z, label, 6, 1) == 1);
+  }
+}
+
 int main(void)
 {
+  mu_run(a_direction_without_spread_votes_for_the_larger_class);
+  mu_run(fits_this_close_are_equal);
   fill();
   mu_run(forward_selection_is_greedy);
   mu_run(selection_looks_for_interrupts_and_reports);
