@@ -135,15 +135,8 @@ discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
   total <- scatter$total[first, first, drop = FALSE]
   share <- scatter$counts / scatter$n
   root_means <- sqrt(share) * scatter$means[, first, drop = FALSE]
-  spectrum <- eigen(total, symmetric = TRUE)
-  used <- spectrum$values > max(spectrum$values[1L], 0) * max(size, 10L) * 10 * .Machine$double.eps
-  if (!any(used)) {
-    abort("data", "There is no variance in the kernel space: all rows are the same there.")
-  }
-  white <- spectrum$vectors[, used, drop = FALSE] /
-    rep(sqrt(spectrum$values[used] + ridge * mean(diag(total))), each = size)
-  count <- min(sum(share > 0) - 1L, sum(used))
-  v <- white %*% svd(root_means %*% white, nu = 0L, nv = count)$v
+  v <- ridged_axes(root_means, total, ridge, sum(share > 0) - 1L)
+  if (is.null(v)) v <- spectral_axes(root_means, total, ridge, sum(share > 0) - 1L)
   v <- v / rep(sqrt(colSums(v * (total %*% v))), each = size)
   between <- crossprod(root_means %*% v)
   within <- (crossprod(v, total %*% v) - between) * (scatter$n / max(scatter$n - length(share), 1L))
@@ -151,6 +144,29 @@ discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
     scaling = v, values = pmin(pmax(diag(between), 0), 1), within = (within + t(within)) / 2,
     means = scatter$means[, first, drop = FALSE] %*% v
   )
+}
+
+# Axes by whitening with the Cholesky factor, which can be interrupted; NULL where the basis is small,
+# or so nearly singular that its rank must be looked at.
+ridged_axes <- function(root_means, total, ridge, count) {
+  size <- ncol(total)
+  if (size <= 200L || ridge < 1e-10) return(NULL)
+  r <- .Call(ffi_cholesky, total + diag(ridge * mean(diag(total)), size))
+  if (is.null(r)) return(NULL)
+  white_means <- t(backsolve(r, t(root_means), transpose = TRUE))
+  backsolve(r, svd(white_means, nu = 0L, nv = count)$v)
+}
+
+spectral_axes <- function(root_means, total, ridge, count) {
+  size <- ncol(total)
+  spectrum <- eigen(total, symmetric = TRUE)
+  used <- spectrum$values > max(spectrum$values[1L], 0) * max(size, 10L) * 10 * .Machine$double.eps
+  if (!any(used)) {
+    abort("data", "There is no variance in the kernel space: all rows are the same there.")
+  }
+  white <- spectrum$vectors[, used, drop = FALSE] /
+    rep(sqrt(spectrum$values[used] + ridge * mean(diag(total))), each = size)
+  white %*% svd(root_means %*% white, nu = 0L, nv = min(count, sum(used)))$v
 }
 
 # The ridge as a penalty of least squares: LDA is the regression of the classes' indicators, turned.

@@ -247,7 +247,7 @@ shrink_space <- function(space, ritz, size) {
 
 # A start that no data set is orthogonal to by design, and the same every time.
 start_block <- function(n, width) {
-  i <- seq_len(n)
+  i <- as.double(seq_len(n)) # products of integers would overflow
   vapply(seq_len(width), function(j) sin(i * (i + j) * sqrt(j + 0.61803398875)), numeric(n))
 }
 

@@ -77,6 +77,7 @@ size_t ffi_count_classes(const int *label, size_t n);
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
+SEXP ffi_cholesky(SEXP a);
 SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads);
 SEXP ffi_extremes(SEXP z, SEXP mean, SEXP v);
 SEXP ffi_gram_product(SEXP K, SEXP v, SEXP centre);

@@ -13,6 +13,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_centred_system, 4),
     ENTRY(ffi_centred_crossprod, 2),
     ENTRY(ffi_check, 0),
+    ENTRY(ffi_cholesky, 1),
     ENTRY(ffi_column_sd, 2),
     ENTRY(ffi_criterion, 6),
     ENTRY(ffi_diagonal, 2),

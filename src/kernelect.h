@@ -23,6 +23,7 @@
 #include "kernel.h"
 #include "loo.h"
 #include "nearest.h"
+#include "pieces.h"
 #include "regress.h"
 #include "rows.h"
 #include "source.h"

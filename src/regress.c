@@ -14,6 +14,7 @@
 #include "regress.h"
 
 #include "blas.h"
+#include "pieces.h"
 #include "spectrum.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static void inner_products(const ke_regression *g, double *out, const ke_env *en
 {
   const size_t n = g->n, L = g->L, step = rows_at_a_time(L);
   for (size_t i = 0; i < n; i += step) {
-    ke_syrk_upper(L, ke_smaller(step, n - i), g->z + i, n, i > 0 ? 1.0 : 0.0, out, L);
+    ke_crossprod_upper(L, ke_smaller(step, n - i), g->z + i, n, i > 0 ? 1.0 : 0.0, out, L, env);
     ke_check(env);
   }
 }
@@ -42,7 +43,7 @@ static void divide_columns(const ke_regression *g, const double *r, const ke_env
 {
   const size_t n = g->n, L = g->L, step = rows_at_a_time(L);
   for (size_t i = 0; i < n; i += step) {
-    ke_trsm_right_upper(ke_smaller(step, n - i), L, r, L, g->z + i, n);
+    ke_divide_upper(ke_smaller(step, n - i), L, r, L, g->z + i, n, env);
     ke_check(env);
   }
 }
@@ -78,7 +79,7 @@ static int cholesky_once(const ke_regression *g, const ke_env *env)
     g->r[l + l * L] += g->ridge;
     length[l] = full_length(g, l, g->r[l + l * L]);
   }
-  if (!ke_potrf_upper(L, g->r, L))
+  if (!ke_cholesky_upper(L, g->r, L, env))
     return 0;
   for (size_t l = 0; l < L; l++)
     if (!(g->r[l + l * L] * g->r[l + l * L] > DOUBTFUL * length[l]))
@@ -105,30 +106,31 @@ static int by_cholesky(const ke_regression *g, const ke_env *env)
   inner_products(g, s, env);
   if (g->ridge > 0.0) {
     start_extra(g);
-    ke_trsm_right_upper(L, L, g->r, L, g->extra, L);
-    ke_syrk_upper(L, L, g->extra, L, 1.0, s, L);
+    ke_divide_upper(L, L, g->r, L, g->extra, L, env);
+    ke_crossprod_upper(L, L, g->extra, L, 1.0, s, L, env);
   }
-  if (off_identity(s, L) > 1e-13 && ke_potrf_upper(L, s, L)) {
+  if (off_identity(s, L) > 1e-13 && ke_cholesky_upper(L, s, L, env)) {
     divide_columns(g, s, env);
-    ke_trmm_left_upper(L, L, s, L, g->r, L);
+    ke_multiply_upper(L, s, L, g->r, L, env);
   }
   return 1;
 }
 
 /* Take the columns [from, upto) of Q out of `count` columns from p on, and note how much. */
-static void sweep(const ke_regression *g, size_t from, size_t upto, size_t p, size_t count)
+static void sweep(const ke_regression *g, size_t from, size_t upto, size_t p, size_t count,
+                  const ke_env *env)
 {
   const size_t n = g->n, L = g->L, m = upto - from;
   double *w = g->work, *z = g->z, *extra = g->extra;
   const int ridged = g->ridge > 0.0;
   if (m == 0)
     return;
-  ke_gemm('T', 'N', m, count, n, 1.0, z + from * n, n, z + p * n, n, 0.0, w, m);
+  ke_product_transposed(m, count, n, z + from * n, n, z + p * n, n, 0.0, w, env);
   if (ridged)
-    ke_gemm('T', 'N', m, count, L, 1.0, extra + from * L, L, extra + p * L, L, 1.0, w, m);
-  ke_gemm('N', 'N', n, count, m, -1.0, z + from * n, n, w, m, 1.0, z + p * n, n);
+    ke_product_transposed(m, count, L, extra + from * L, L, extra + p * L, L, 1.0, w, env);
+  ke_take_product(n, count, m, z + from * n, n, w, z + p * n, n, env);
   if (ridged)
-    ke_gemm('N', 'N', L, count, m, -1.0, extra + from * L, L, w, m, 1.0, extra + p * L, L);
+    ke_take_product(L, count, m, extra + from * L, L, w, extra + p * L, L, env);
   for (size_t j = 0; j < count; j++)
     for (size_t i = 0; i < m; i++)
       g->r[from + i + (p + j) * L] += w[i + j * m];
@@ -169,13 +171,13 @@ static void by_gram_schmidt(const ke_regression *g, const ke_env *env)
     length[l] = full_length(g, l, squares(g->z + l * n, n) + g->ridge);
   for (size_t p = 0; p < L; p += PANEL) {
     const size_t end = ke_smaller(p + PANEL, L);
-    sweep(g, 0, p, p, end - p);
-    sweep(g, 0, p, p, end - p);
+    sweep(g, 0, p, p, end - p, env);
+    sweep(g, 0, p, p, end - p, env);
     for (size_t l = p; l < end; l++) {
       const double before = squares(g->z + l * n, n);
-      sweep(g, p, l, l, 1);
+      sweep(g, p, l, l, 1, env);
       /* what little is left of a column may point back to the columns before the panel */
-      sweep(g, squares(g->z + l * n, n) < 0.01 * before ? 0 : p, l, l, 1);
+      sweep(g, squares(g->z + l * n, n) < 0.01 * before ? 0 : p, l, l, 1, env);
       normalise(g, l, length[l]);
     }
     ke_check(env);

@@ -289,7 +289,7 @@ static void a_fit_looks_for_interrupts(void)
   problem p = solve(n, L, k, 1.0, calloc(n * L, sizeof(double)), NULL, draw_many(n * k, 51));
   const size_t checks = p.fitting.checks, last = p.leaving_out.checks;
   release(&p);
-  mu_assert(checks == L + k + 3 * steps(n, at_a_time));
+  mu_assert(checks > L + k + 3 * steps(n, at_a_time)); /* and between pieces: see test_pieces.c */
   mu_assert(last == steps(n, KE_LOO_ROWS));
 }
 

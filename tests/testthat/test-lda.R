@@ -315,3 +315,14 @@ test_that("the ridge is that of least leave-one-out loss of the regression of in
   expect_equal(given$values, fit$values, tolerance = 1e-8)
   expect_equal(given$calibration$slope, fit$calibration$slope, tolerance = 1e-5)
 })
+
+test_that("a large basis is whitened by Cholesky to the same axes as by the spectrum", {
+  x <- random_matrix(260, 210)
+  total <- crossprod(x) / 260
+  means <- random_matrix(4, 210)
+  by_cholesky <- ridged_axes(means, total, 1e-3, 3L)
+  by_spectrum <- spectral_axes(means, total, 1e-3, 3L)
+  expect_equal(abs(by_cholesky), abs(by_spectrum), tolerance = 1e-8)
+  expect_null(ridged_axes(means, total, 0, 3L))
+  expect_null(ridged_axes(means[, 1:200], total[1:200, 1:200], 1e-3, 3L))
+})

@@ -359,3 +359,9 @@ test_that("the table of components has their values, deviations and shares", {
   expect_equal(table$share, pca$values / pca$total)
   expect_equal(table$cumulative, cumsum(pca$values) / pca$total)
 })
+
+test_that("a start of a Krylov space is finite beyond the rows whose squares are integers", {
+  block <- start_block(50000L, 2L)
+  expect_true(all(is.finite(block)))
+  expect_equal(block[50000, 2], sin(50000 * 50002 * sqrt(2.61803398875)))
+})

@@ -1,0 +1,29 @@
+/* Dense products and factorisations in pieces, between which an interrupt is answered (pieces.c).
+ */
+#ifndef KERNELECT_PIECES_H
+#define KERNELECT_PIECES_H
+
+#include "env.h"
+
+/* Upper triangle of C (n x n) = A'A + beta C, A m x n. */
+void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double beta, double *c,
+                        size_t ldc, const ke_env *env);
+
+/* W (m x k) = A'B + beta W and B (n x k) = B - A W, A n x m. */
+void ke_product_transposed(size_t m, size_t k, size_t n, const double *a, size_t lda,
+                           const double *b, size_t ldb, double beta, double *w, const ke_env *env);
+void ke_take_product(size_t n, size_t k, size_t m, const double *a, size_t lda, const double *w,
+                     double *b, size_t ldb, const ke_env *env);
+
+/* B (m x n) = B R^{-1}, R n x n upper triangular. */
+void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
+                     const ke_env *env);
+
+/* R (n x n, upper triangular) = S R, S upper triangular. */
+void ke_multiply_upper(size_t n, const double *s, size_t lds, double *r, size_t ldr,
+                       const ke_env *env);
+
+/* Upper triangle of A (n x n) = its Cholesky factor; 0 when A is not positive definite. */
+int ke_cholesky_upper(size_t n, double *a, size_t lda, const ke_env *env);
+
+#endif

@@ -1,0 +1,142 @@
+/* pieces.c: products and factorisations in pieces are those of one call, and are interrupted. */
+#include "blas.h"
+#include "count.h"
+#include "draw.h"
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static double *copy(const double *from, size_t count)
+{
+  double *to = malloc(count * sizeof *to);
+  memcpy(to, from, count * sizeof *to);
+  return to;
+}
+
+/* Largest difference of the upper triangles of two n x n matrices. */
+static double upper_gap(const double *a, const double *b, size_t n)
+{
+  double gap = 0.0;
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i <= j; i++)
+      gap = fmax(gap, fabs(a[i + j * n] - b[i + j * n]));
+  return gap;
+}
+
+static double gap(const double *a, const double *b, size_t count)
+{
+  double most = 0.0;
+  for (size_t i = 0; i < count; i++)
+    most = fmax(most, fabs(a[i] - b[i]));
+  return most;
+}
+
+/* A factor that divides well: upper triangular, large diagonal. */
+static double *upper(size_t n, uint64_t seed)
+{
+  double *r = draw_many(n * n, seed);
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++)
+      r[i + j * n] = i > j ? 0.0 : i == j ? 2.0 : r[i + j * n] / (double)n;
+  return r;
+}
+
+static double crossprod_gap(size_t n, size_t m, size_t *checks)
+{
+  tally seen = {0};
+  const ke_env env = counting(&seen, 1);
+  double *a = draw_many(n * m, 1), *c = draw_many(n * n, 2), *once = copy(c, n * n);
+  ke_crossprod_upper(n, m, a, m, 0.5, c, n, &env);
+  ke_syrk_upper(n, m, a, m, 0.5, once, n);
+  const double found = upper_gap(c, once, n);
+  *checks = (size_t)seen.checks;
+  free(a);
+  free(c);
+  free(once);
+  return found;
+}
+
+static void cross_products_are_those_of_one_call(void)
+{
+  size_t checks;
+  mu_assert(crossprod_gap(7, 9, &checks) == 0.0 && checks == 0);
+  mu_assert(crossprod_gap(300, 700, &checks) < 1e-12 && checks > 0);
+}
+
+static void cholesky_factors_are_those_of_one_call(void)
+{
+  const size_t sizes[] = {1, 5, 64, 700};
+  for (size_t s = 0; s < 4; s++) {
+    const size_t n = sizes[s];
+    tally seen = {0};
+    const ke_env env = counting(&seen, 1);
+    double *r = upper(n, 3), *a = calloc(n * n, sizeof *a);
+    ke_syrk_upper(n, n, r, n, 0.0, a, n);
+    const int good = ke_cholesky_upper(n, a, n, &env);
+    const double off = upper_gap(a, r, n);
+    ke_syrk_upper(n, n, r, n, 0.0, a, n);
+    a[(n - 1) * (n + 1)] = -1.0;
+    const int bad = ke_cholesky_upper(n, a, n, &env);
+    free(r);
+    free(a);
+    mu_assert(good && off < 1e-12 && !bad);
+    mu_assert((seen.checks > 0) == (n > 64));
+  }
+}
+
+static void triangular_factors_divide_and_multiply(void)
+{
+  const size_t n = 500, m = 300;
+  tally seen = {0};
+  const ke_env env = counting(&seen, 1);
+  double *r = upper(n, 4), *s = upper(n, 5), *b = draw_many(m * n, 6);
+  double *divided = copy(b, m * n), *product = copy(r, n * n), *once = copy(r, n * n);
+  ke_divide_upper(m, n, r, n, divided, m, &env);
+  double *back = calloc(m * n, sizeof *back);
+  ke_gemm('N', 'N', m, n, n, 1.0, divided, m, r, n, 0.0, back, m);
+  ke_multiply_upper(n, s, n, product, n, &env);
+  ke_gemm('N', 'N', n, n, n, 1.0, s, n, r, n, 0.0, once, n);
+  const double first = gap(back, b, m * n), second = upper_gap(product, once, n);
+  free(r);
+  free(s);
+  free(b);
+  free(divided);
+  free(product);
+  free(once);
+  free(back);
+  mu_assert(first < 1e-12 && second < 1e-12);
+  mu_assert(seen.checks > 2);
+}
+
+static void products_by_rows_are_those_of_one_call(void)
+{
+  const size_t n = 40000, m = 50, k = 30;
+  tally seen = {0};
+  const ke_env env = counting(&seen, 1);
+  double *a = draw_many(n * m, 7), *b = draw_many(n * k, 8), *w = draw_many(m * k, 9);
+  double *w_once = copy(w, m * k), *b_once = copy(b, n * k);
+  ke_product_transposed(m, k, n, a, n, b, n, 0.5, w, &env);
+  ke_gemm('T', 'N', m, k, n, 1.0, a, n, b_once, n, 0.5, w_once, m);
+  const double first = gap(w, w_once, m * k);
+  ke_take_product(n, k, m, a, n, w_once, b, n, &env);
+  ke_gemm('N', 'N', n, k, m, -1.0, a, n, w_once, m, 1.0, b_once, n);
+  const double second = gap(b, b_once, n * k);
+  free(a);
+  free(b);
+  free(w);
+  free(w_once);
+  free(b_once);
+  mu_assert(first < 1e-9 && second < 1e-9);
+  mu_assert(seen.checks > 1);
+}
+
+int main(void)
+{
+  mu_run(cross_products_are_those_of_one_call);
+  mu_run(cholesky_factors_are_those_of_one_call);
+  mu_run(triangular_factors_divide_and_multiply);
+  mu_run(products_by_rows_are_those_of_one_call);
+  return mu_report();
+}
