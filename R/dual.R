@@ -16,11 +16,13 @@ solve_dual <- function(K, linear, lower, upper, total = 0, start = NULL, tol = 1
   )
   fit <- .Call(ffi_dual, dual_source(K), problem,
                list(tol = tol, max_iter = max_iter, cache = cache))
-  if (fit$status == "not_finite") {
-    raise_status(fit$status, "The kernel matrix overflows in the dual problem: ",
-                 "rescale the data or the kernel.")
-  }
+  if (fit$status == "not_finite") fail_dual_overflow()
   fit
+}
+
+fail_dual_overflow <- function() {
+  raise_status("not_finite", "Numbers overflow in the dual problem: use a smaller `cost`, ",
+               "or rescale the data or the kernel.")
 }
 
 dual_source <- function(K) {

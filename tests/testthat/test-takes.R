@@ -237,7 +237,7 @@ test_that("rounding of coordinates grows where pivots are small, and turns with 
 
 test_that("a direction without spread beyond rounding votes for the largest class, any other by its values", {
   y <- factor(rep(c("a", "b", "c"), c(10, 25, 15)))
-  votes <- function(z) ensemble_path(matrix(z), y, 2L, 1L, list(verbose = FALSE))$error
+  votes <- function(z) ensemble_path(matrix(z), y, "given", 1L, list(verbose = FALSE))$error
   wrong <- mean(y != "b")
   for (value in c(0, 0.1, -1e8)) expect_equal(votes(rep(value, 50)), wrong)
   up <- rep(c(1, 2, 3), c(10, 25, 15))
@@ -249,7 +249,7 @@ test_that("a direction without spread beyond rounding votes for the largest clas
 
 test_that("fits that rounding tells apart are equal: the vote goes to the first class", {
   y <- factor(rep(c("a", "b"), each = 4))
-  votes <- function(z) ensemble_path(matrix(z), y, 2L, 1L, list(verbose = FALSE))$error
+  votes <- function(z) ensemble_path(matrix(z), y, "given", 1L, list(verbose = FALSE))$error
   # rows 1 and 5 at the middle, where both classes fit equally well, up to rounding or clearly not
   at <- function(middle) c(middle, -1, -1, -1, middle, 1, 1, 1)
   expect_equal(votes(at(0)), 1 / 8)
