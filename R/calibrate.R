@@ -13,9 +13,11 @@ calibrate_softmax <- function(decisions, classes, weights = NULL) {
   decisions <- decision_matrix(decisions)
   weights <- if (is.null(weights)) rep(1, nrow(decisions)) else as.double(weights)
   centred <- decisions - rowMeans(decisions)
-  spread <- sqrt(sum(weights * centred^2) / sum(weights))
+  largest <- largest_absolute(centred) # whose square may be beyond what a double holds
+  if (largest == 0) largest <- 1
+  spread <- largest * sqrt(sum(weights * (centred / largest)^2) / sum(weights))
   target <- indicators(classes)
-  if (!(is.finite(spread) && spread > 0)) spread <- 1
+  if (!(spread > 0)) spread <- 1
   fit <- newton_softmax(centred / spread, target, weights)
   # worse than no decision at all: the classes' shares remain
   if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, target, weights)
@@ -24,6 +26,9 @@ calibrate_softmax <- function(decisions, classes, weights = NULL) {
 
 # The same, with how reliable its probabilities are on the rows it was fitted to.
 calibrate_left_out <- function(decisions, classes, weights = NULL) {
+  if (!all_finite(decisions)) {
+    abort("not_finite", "Decisions of rows left out overflow. Give another `ridge`.")
+  }
   fit <- calibrate_softmax(decisions, classes, weights)
   fit$reliability <- reliability(calibrated_probabilities(fit, decisions), classes, weights)
   fit
@@ -65,7 +70,7 @@ newton_softmax <- function(d, target, weights) {
   value <- loss(b)
   for (iteration in 1:100) {
     slope <- softmax_slope(d, softmax_rows(at(b)), target, weights, b)
-    step <- solve(slope$hessian, slope$gradient)
+    step <- solve(slope$hessian, slope$gradient, tol = 0) # positive definite by the penalty
     decrease <- sum(step * slope$gradient)
     if (decrease <= 1e-12 * (1 + value)) break
     size <- 1

@@ -387,7 +387,7 @@ validate_takes <- function(fit, arg = "object") {
       setequal(fit$directions, which(fit$weights > 0)),
     y = is.factor(fit$y) && length(fit$y) > 0L && nlevels(fit$y) > 0L && !anyNA(fit$y),
     scores = is_matrix_of(fit$scores, length(fit$y), length(fit$directions)),
-    path = is.data.frame(fit$path)
+    path = is.data.frame(fit$path), size = is_number(fit$size) && fit$size >= 0
   )
   fit
 }
