@@ -1,20 +1,14 @@
 # SAS, SCSS and SFS: scale factors that maximise a criterion of the kernel.
 
 rank_by_criterion <- function(x, y, control) {
-  kernel <- control$kernel
   start <- rank_start(x, control)
-  criterion <- rank_methods[[control$method]]$criterion
-  problem <- criterion_problem(x, y, kernel, criterion, control$target, control$block)
-  if (criterion == "separability") {
-    problem$spec$constant <- 0.1 * within_scatter(problem, kernel, start, control$threads)
+  problem <- rank_problem(x, y, start, control)
+  tick <- progress(control$verbose, 1L + ncol(control$starts))
+  runs <- list(maximise(problem, start, control))
+  tick()
+  for (from in restart_points(x, y, start, problem, runs[[1L]], control, tick)) {
+    runs <- c(runs, list(maximise(problem, from, control)))
   }
-  starts <- cbind(start, control$starts * start)
-  tick <- progress(control$verbose, ncol(starts))
-  runs <- apply(starts, 2L, function(from) {
-    run <- maximise(problem, from, control)
-    tick()
-    run
-  }, simplify = FALSE)
   tick(close = TRUE)
   best <- runs[[which.max(vapply(runs, `[[`, 0, "value"))]]
   w <- share_duplicates(best$weights, x)
@@ -23,6 +17,60 @@ rank_by_criterion <- function(x, y, control) {
     path = search_path(best$values, best$steps), converged = best$status == "ok"
   )
 }
+
+# SCSS adds a tenth of the within-class scatter at the start.
+rank_problem <- function(x, y, start, control) {
+  criterion <- rank_methods[[control$method]]$criterion
+  problem <- criterion_problem(x, y, control$kernel, criterion, control$target, control$block)
+  if (criterion == "separability") {
+    scatter <- within_scatter(problem, control$kernel, start, control$threads)
+    problem$spec$constant <- 0.1 * scatter
+  }
+  problem
+}
+
+# ---- restarts ---------------------------------------------------------------------------------
+
+# Restarts are tried on `rows` rows, to a tolerance of `tol`; where they end is judged on all rows,
+# and the `polished` best of those that differ from each other, and from the first run, go on there.
+# Two ends agree where their squared scale factors point the same way, up to `angle`.
+rank_restarts <- list(rows = 300L, tol = 1e-4, polished = 2L, angle = 0.99)
+
+# Points from which a search on all rows goes on: with few rows every start.
+restart_points <- function(x, y, start, problem, first, control, tick) {
+  starts <- control$starts * start
+  if (!ncol(starts)) return(list())
+  if (nrow(x) <= 2 * rank_restarts$rows) {
+    return(lapply(seq_len(ncol(starts)), function(k) {
+      tick()
+      starts[, k]
+    }))
+  }
+  rows <- sample_rows(problem$u, rank_restarts$rows)
+  part <- if (is.factor(y)) droplevels(y[rows]) else y[rows]
+  sample <- rank_problem(x[rows, , drop = FALSE], part, start, control)
+  rough <- replace(control, "tol", max(control$tol, rank_restarts$tol))
+  ends <- lapply(seq_len(ncol(starts)), function(k) {
+    tick()
+    maximise(sample, starts[, k], rough)$weights
+  })
+  value <- vapply(ends, function(w) evaluate_criterion(problem, w, control$threads)$value, 0)
+  utils::head(differing(ends[order(-value)], first$weights), rank_restarts$polished)
+}
+
+# Those that agree neither with `known` nor with one before them.
+differing <- function(ends, known) {
+  kept <- list()
+  for (w in ends) {
+    others <- c(list(known), kept)
+    if (!any(vapply(others, function(o) cosine(o^2, w^2), 0) >= rank_restarts$angle)) {
+      kept <- c(kept, list(w))
+    }
+  }
+  kept
+}
+
+cosine <- function(a, b) sum(a * b) / sqrt(sum(a^2) * sum(b^2))
 
 search_path <- function(values, steps) {
   data.frame(iteration = seq_along(values) - 1L, value = values, step = steps)

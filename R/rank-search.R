@@ -38,11 +38,11 @@ rank_forward <- function(x, y, control) {
 
 # The pair of columns whose product kernel aligns best, the better single column first.
 best_pair <- function(space, columns) {
-  single <- space$extended(integer())
-  if (columns == 1L) return(list(order = 1L, values = single))
-  pair <- space$pair(single)
-  at <- pair$columns[order(-single[pair$columns], pair$columns)]
-  list(order = at, values = c(single[at[1L]], pair$value))
+  if (columns == 1L) return(list(order = 1L, values = space$single(1L)))
+  pair <- space$pair()
+  single <- space$single(pair$columns)
+  first <- order(-single, pair$columns)
+  list(order = pair$columns[first], values = c(max(single), pair$value))
 }
 
 # The best entry below the diagonal of a matrix of values; of equals that of the lowest columns.
@@ -52,7 +52,8 @@ best_entry <- function(value) {
 }
 
 # What a search needs to know of sets of columns, all as functions: the criterion of a set with
-# each column added (`extended`; -Inf for members) or taken out (`reduced`), and the best pair.
+# each column added (`extended`; -Inf for members) or taken out (`reduced`), that of single columns,
+# and the best pair.
 set_space <- function(x, y, control, criterion) {
   make <- if (control$follows) following_space else fixed_space
   make(subset_problem(x, y, control, criterion), control)
@@ -75,13 +76,19 @@ subset_problem <- function(x, y, control, criterion) {
 fixed_space <- function(problem, control) {
   columns <- ncol(problem$x)
   chosen <- function(set) replace(numeric(columns), set, 1)
+  single <- function(set) {
+    sums <- .Call(ffi_subset_extend, problem$x[, set, drop = FALSE], problem$u, problem$kernel,
+                  numeric(length(set)), control$threads)
+    alignment_of(sums, problem)
+  }
   list(
     extended = function(set) {
       sums <- .Call(ffi_subset_extend, problem$x, problem$u, problem$kernel, chosen(set),
                     control$threads)
       replace(alignment_of(sums, problem), set, -Inf)
     },
-    pair = function(single) {
+    single = single,
+    pair = function() {
       best_of_pairs(problem, single, control, all_pairs, function(e, others) {
         sums <- .Call(ffi_subset_extend, problem$x[, c(e, others), drop = FALSE], problem$u,
                       core_columns(problem$kernel, c(e, others)), c(1, numeric(length(others))),
@@ -104,6 +111,9 @@ following_space <- function(problem, control) {
     chosen <- replace(numeric(ncol(x)), set, 1)
     .Call(ffi_flip_sums, x, problem$u, chosen, gamma, control$threads)
   }
+  single <- function(set) {
+    alignment_of(flip(problem$x[, set, drop = FALSE], integer(), 2 / variance[set]), problem)
+  }
   pairs_of <- function(e, others) {
     gamma <- c(0, 2 / (variance[e] + variance[others]))
     alignment_of(flip(problem$x[, c(e, others), drop = FALSE], 1L, gamma), problem)[-1L]
@@ -113,7 +123,8 @@ following_space <- function(problem, control) {
       gamma <- replace(2 / (sum(variance[set]) + variance), set, 0)
       replace(alignment_of(flip(problem$x, set, gamma), problem), set, -Inf)
     },
-    pair = function(single) {
+    single = single,
+    pair = function() {
       # one width for all pairs; rounding of standardised columns moves no value by 1e-12
       even <- max(variance) - min(variance) <= 1e-13 * nrow(problem$x) * max(variance)
       problem$kernel <- core_kernel(rbf_kernel(gamma = 1 / max(variance)))
@@ -133,15 +144,15 @@ following_space <- function(problem, control) {
 # many rows, evenly spaced, are judged on all.
 rank_pairs <- list(work = 2e10, columns = 1500L, finalists = 200L, rows = 300L)
 
-# `scan(problem, columns, threads)` gives values of all pairs at once, `some(e, others)` those of
-# column e with others.
+# `single(columns)` gives values of single columns, `scan(problem, threads)` those of all pairs at
+# once, `some(e, others)` those of column e with others.
 best_of_pairs <- function(problem, single, control, scan, some) {
-  columns <- seq_along(single)
+  columns <- seq_len(ncol(problem$x))
   if (nrow(problem$x)^2 / 2 * length(columns)^2 / 2 <= rank_pairs$work) {
     if (!is.null(scan)) return(best_entry(scan(problem, control$threads)))
     return(best_entry(pairs_one_by_one(columns, some)))
   }
-  screen_pairs(problem, single, control, some)
+  screen_pairs(problem, single(columns), control, some)
 }
 
 all_pairs <- function(problem, threads) {

@@ -77,7 +77,8 @@
 #' @param tol stop at a relative change of the criterion below this (of the scale factors for
 #'   `"kfds"` and `"arom"`).
 #' @param restarts for `"sas"`, `"scss"`, `"sfs"`: number of further, perturbed starts (R's random
-#'   numbers); the best value wins.
+#'   numbers); the best value wins. Beyond 600 rows they are tried on 300, and the best two that end
+#'   elsewhere than the first go on with all rows.
 #' @param ridge for `"kfds"`: added to the diagonal of N, in units of its mean. NULL means 0.01. For
 #'   `"gmkl"`: the penalty at the start as a share of the SVM's objective. NULL means 0.1.
 #' @param update for `"kfds"`: `"corrected"`, or `"printed"` for the algorithm as in the paper,

@@ -15,6 +15,7 @@
 
 #include <string.h>
 #define CELLS (KE_FLIP_TILE * KE_FLIP_TILE)
+#define NEAR 8     /* columns of a tile whose values stay in the nearest cache */
 #define FLOPS 32.0 /* of a value: difference, exponential, two sums */
 
 typedef struct {
@@ -22,10 +23,13 @@ typedef struct {
   size_t i0, m, j0, k;
   double share;
   double *sums[2];
-  double *target, *base, *own; /* own: CELLS a worker */
+  double *target, *base, *own; /* own: KE_FLIP_TILE x NEAR a worker */
 } flip_tile;
 
-size_t ke_flip_work(const ke_env *env) { return (2 + (size_t)env->threads) * CELLS; }
+size_t ke_flip_work(const ke_env *env)
+{
+  return 2 * CELLS + (size_t)env->threads * KE_FLIP_TILE * NEAR;
+}
 
 /* out = -gamma (base + sign (x_i - z)^2) for a column of the tile, nothing below distance zero. */
 INLINE void exponents_body(const double *base, const double *x, double z, double sign, double gamma,
@@ -71,12 +75,15 @@ static void flip_column(void *data, size_t e, size_t worker)
   if (!(f->gamma[e] > 0.0))
     return;
   const double *x = f->x + e * f->n, sign = f->chosen[e] != 0.0 ? -1.0 : 1.0;
-  double *cells = t->own + worker * CELLS, sums[2] = {0.0, 0.0};
-  for (size_t j = 0; j < t->k; j++)
-    exponents(t->base + j * t->m, x + t->i0, x[t->j0 + j], sign, f->gamma[e], t->m,
-              cells + j * t->m);
-  ke_exp(cells, cells, t->m * t->k);
-  add_sums(t->target, cells, t->m * t->k, sums);
+  double *cells = t->own + worker * KE_FLIP_TILE * NEAR, sums[2] = {0.0, 0.0};
+  for (size_t j0 = 0; j0 < t->k; j0 += NEAR) {
+    const size_t k = ke_smaller(NEAR, t->k - j0), at = j0 * t->m;
+    for (size_t j = 0; j < k; j++)
+      exponents(t->base + at + j * t->m, x + t->i0, x[t->j0 + j0 + j], sign, f->gamma[e], t->m,
+                cells + j * t->m);
+    ke_exp(cells, cells, t->m * k);
+    add_sums(t->target + at, cells, t->m * k, sums);
+  }
   t->sums[0][e] += t->share * sums[0];
   t->sums[1][e] += t->share * sums[1];
 }

@@ -3,7 +3,7 @@
  * With a_e(i,j) the kernel on column e alone, the product kernel of e and f has
  *   <K,T> = sum_p t_p a_pe a_pf,   <K,K> = sum_p a_pe^2 a_pf^2,   p running over pairs (i,j),
  * so all pairs of columns are scanned by two matrix products of a tile of column kernels,
- * 2 n^2 d^2 flops in all. Extending a chosen set by one column, or leaving one out, costs one
+ * n^2 d^2 flops in all. Extending a chosen set by one column, or leaving one out, costs one
  * kernel value a pair of rows and candidate. Tiles on the diagonal count half, all totals
  * twice. Threads divide the columns, never a sum. Nothing of size n^2 is held.
  * HSIC by leaving out: Song, Smola, Gretton, Bedo and Borgwardt (2012), backward elimination.
@@ -61,16 +61,25 @@ static void fill_column(const ke_subset *s, const tile *t, size_t e, const doubl
   }
 }
 
-/* Rows first .. of a'b over the tile's cells, times factor, added to total. */
+/* Rows first .. of a'b over the tile's cells, times factor, added to total: what lies on or below
+ * the diagonal, as b'a is the same. */
 static void add_products(const ke_rows *a, const ke_rows *b, const tile *t, size_t first,
                          double factor, double *product, double *total)
 {
   const size_t rows = ke_smaller(GROUP, a->n - first);
   const ke_rows part = {rows, CELLS, a->panel + first * CELLS, NULL, 0, 0};
-  ke_product(&part, b, t->m * t->k, product, GROUP);
-  for (size_t f = 0; f < b->n; f++)
+  const ke_rows up_to = {first + rows, CELLS, b->panel, NULL, 0, 0};
+  ke_product(&part, &up_to, t->m * t->k, product, GROUP);
+  for (size_t f = 0; f < up_to.n; f++)
     for (size_t e = 0; e < rows; e++)
       total[first + e + f * b->n] += factor * product[e + f * GROUP];
+}
+
+static void mirror(double *total, size_t n)
+{
+  for (size_t f = 0; f < n; f++)
+    for (size_t e = 0; e < f; e++)
+      total[e + f * n] = total[f + e * n];
 }
 
 INLINE void square_body(double *x, size_t n)
@@ -150,6 +159,8 @@ void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, c
       scan c = {s, &t, panels, totals, own + (size_t)env->threads * each, own, each};
       scan_tile(&c, env);
     }
+  mirror(kt, rows);
+  mirror(kk, rows);
 }
 
 /* ---- one column more ------------------------------------------------------------------------ */

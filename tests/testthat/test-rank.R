@@ -954,3 +954,43 @@ test_that("a null line says what chance alone would bring", {
   expect_identical(numbers$frequency[[3]], 1)
   expect_equal(numbers$null[["mean"]], 1 / 20)
 })
+
+test_that("restarts tried on a sample of rows find the optimum of those run on all", {
+  set.seed(3)
+  x <- matrix(rnorm(700 * 12), 700)
+  mixed <- factor(x[, 1] * x[, 2] + x[, 3] / 2 > 0)
+  for (method in c("sas", "scss", "sfs")) {
+    set.seed(1)
+    fit <- kernel_rank(x, mixed, method = method, restarts = 3)
+    set.seed(1)
+    factors <- draw_starts(12, 3)
+    kernel <- kernel_rank(x, mixed, method = method)$kernel
+    full <- vapply(1:3, function(k) {
+      kernel$weights <- factors[, k]
+      suppressWarnings(kernel_rank(x, mixed, kernel, method))$value
+    }, 0)
+    alone <- kernel_rank(x, mixed, method = method)$value
+    expect_gte(fit$value, alone)
+    # SCSS's own constant belongs to its start: only the others' values can be compared
+    if (method != "scss") expect_gte(fit$value, max(full) * (1 - 1e-5))
+  }
+})
+
+test_that("ends of restarts that point the same way count once", {
+  known <- c(1, 2, 0)
+  ends <- list(3 * known, c(0, 0, 1), c(0, 0.01, 2), c(5, 0, 0), c(1, 2, 0.01))
+  expect_identical(differing(ends, known), ends[c(2, 4)])
+  at <- function(angle) sqrt(c(angle, sqrt(1 - angle^2))) # squares at that cosine from the first axis
+  expect_length(differing(list(at(0.9901)), c(1, 0)), 0)
+  expect_length(differing(list(at(0.9899)), c(1, 0)), 1)
+  # up to 600 rows every start goes on itself; beyond, at most two ends do
+  for (n in c(600, 601)) {
+    x <- random_matrix(n, 3)
+    control <- list(method = "sas", kernel = rbf_kernel(1), target = "balanced", block = 240, threads = 1L, tol = 1e-6,
+                    optimizer = "lbfgs", max_iter = 50, starts = matrix(exp(sin(1:12)), 3))
+    y <- factor(x[, 1] > 0)
+    problem <- rank_problem(x, y, rep(1, 3), control)
+    points <- restart_points(x, y, rep(1, 3), problem, list(weights = c(0, 0, 1)), control, function() NULL)
+    if (n == 600) expect_identical(points, lapply(1:4, function(k) control$starts[, k])) else expect_lte(length(points), 2)
+  }
+})
