@@ -589,8 +589,12 @@ print.kernelect_kernel <- function(x, ...) {
   detail <- if (!is_combined(x)) spec_of(x)$detail(x)
   cat("k(x, z) = ", paste(c(kernel_formula(x), detail), collapse = ", "), "\n", sep = "")
   print_weights(x$weights, "weights: ")
-  for (i in utils::head(seq_along(x$parts), 6L)) {
-    print_weights(x$parts[[i]]$weights, paste0("weights of part ", i, ": "))
+  if (is_combined(x)) {
+    leaves <- over_leaves(x, identity)
+    weighted <- which(!vapply(leaves, function(k) is.null(k$weights), NA))
+    for (i in utils::head(weighted, 6L)) {
+      print_weights(leaves[[i]]$weights, paste0("weights of the ", leaf_label(leaves[[i]]), ": "))
+    }
   }
   invisible(x)
 }

@@ -144,6 +144,195 @@ static void diagonals_are_those_of_tiles(void)
   free(x);
 }
 
+/* ---- sums and products --------------------------------------------------------------------- */
+
+enum { ROWS = 230, WIDTH = 5 };
+
+/* (rbf + 2 linear) * laplace, the linear kernel on weighted columns. */
+typedef struct {
+  ke_kernel two[1], sum[2], whole;
+  ke_kernel product[2];
+  ke_look look[3];
+  double weights[WIDTH];
+} expression;
+
+static void build(expression *e)
+{
+  for (size_t k = 0; k < WIDTH; k++)
+    e->weights[k] = 0.5 + (double)k;
+  e->two[0] = kernel_of("linear", 0.0, 0.0, 0.0);
+  e->two[0].block = 1;
+  e->sum[0] = kernel_of("rbf", 0.3, 0.0, 0.0);
+  e->sum[1] = kernel_of_parts("product", 2.0, e->two, 1, NULL, 0);
+  e->product[0] = kernel_of_parts("sum", 1.0, e->sum, 2, NULL, 0);
+  e->product[1] = kernel_of("laplace", 0.7, 0.0, 0.0);
+  const ke_look look[] = {{NULL, 1}, {e->weights, 0}};
+  memcpy(e->look, look, sizeof look);
+  e->whole = kernel_of_parts("product", 1.0, e->product, 2, e->look, 2);
+}
+
+static double expected(const expression *e, const ke_rows *a, size_t i, const ke_rows *b, size_t j)
+{
+  double inner = 0.0;
+  for (size_t k = 0; k < WIDTH; k++)
+    inner += e->weights[k] * e->weights[k] * at(a, i, k) * at(b, j, k);
+  return (long_value(&e->sum[0], a, i, b, j) + 2.0 * inner) *
+         long_value(&e->product[1], a, i, b, j);
+}
+
+static ke_rows packed_for(const ke_kernel *kernel, const double *x, size_t n, size_t d)
+{
+  ke_rows rows = {n, 2 * d, NULL, NULL, 0, 2};
+  rows.panel = malloc(ke_panel_size(n, rows.d) * sizeof(double));
+  rows.norm = malloc(2 * ke_padded(n) * sizeof(double));
+  ke_pack_for(kernel, x, n, NULL, NULL, &rows);
+  return rows;
+}
+
+static void combined_tiles_agree_with_long_hand(void)
+{
+  static double out[ROWS * ROWS];
+  double *x = draw_many(ROWS * WIDTH, 9), diagonal[ROWS];
+  expression e;
+  build(&e);
+  ke_rows plain = packed(x, ROWS, WIDTH), rows = packed_for(&e.whole, x, ROWS, WIDTH);
+  ke_tile(&e.whole, &rows, 0, ROWS, &rows, 0, ROWS, out, ROWS);
+  ke_diagonal(&e.whole, &rows, diagonal);
+  int good = 1, symmetric = 1;
+  for (size_t j = 0; j < ROWS; j++) {
+    symmetric = symmetric && diagonal[j] == out[j * (ROWS + 1)];
+    for (size_t i = 0; i < ROWS; i++) {
+      const double exact = expected(&e, &plain, i, &plain, j);
+      good = good && fabs(out[i + j * ROWS] - exact) <= 1e-12 * fmax(1.0, fabs(exact));
+      symmetric = symmetric && out[i + j * ROWS] == out[j + i * ROWS];
+    }
+  }
+  /* and any tile repeats the entries, of gathered rows too */
+  double part[40 * 17];
+  size_t index[40];
+  for (size_t i = 0; i < 40; i++)
+    index[i] = 3 * i + 1;
+  ke_rows some = packed_for(&e.whole, x, 40, WIDTH);
+  ke_gather(&rows, index, 40, &some);
+  ke_tile(&e.whole, &some, 0, 40, &rows, 100, 17, part, 40);
+  int same = 1;
+  for (size_t j = 0; j < 17; j++)
+    for (size_t i = 0; i < 40; i++)
+      same = same && part[i + j * 40] == out[index[i] + (100 + j) * ROWS];
+  release(&plain), release(&rows), release(&some);
+  free(x);
+  mu_assert(good);
+  mu_assert(symmetric);
+  mu_assert(same);
+}
+
+static void properties_follow_from_the_parts(void)
+{
+  expression e;
+  build(&e);
+  mu_assert(ke_depth(&e.whole) == 3 && ke_depth(&e.sum[0]) == 0);
+  mu_assert(!ke_is_distance(&e.whole) && ke_is_distance(&e.sum[0]));
+  mu_assert(ke_is_smooth(&e.whole) && ke_is_kinked(&e.whole) && !ke_is_kinked(&e.product[0]));
+  mu_assert(!ke_multiplies(&e.whole) && ke_multiplies(&e.sum[0]) && !ke_multiplies(&e.sum[1]));
+  mu_assert(ke_cost(&e.whole, 10) == 3 * ke_cost(&e.sum[0], 10));
+  mu_assert(ke_block_is_distance(&e.whole, 0) && !ke_block_is_distance(&e.whole, 1));
+  e.sum[1] = kernel_of("spline", 0.0, 0.0, 0.0);
+  mu_assert(!ke_is_smooth(&e.whole));
+  const ke_kernel both[] = {kernel_of("rbf", 1.0, 0.0, 0.0), kernel_of("spline", 0.0, 0.0, 0.0)};
+  const ke_kernel product = kernel_of_parts("product", 1.0, both, 2, NULL, 0);
+  mu_assert(ke_multiplies(&product));
+  mu_assert(ke_kernel_named("none") == NULL);
+}
+
+/* A bound that overflows in a part is one of the whole, whatever the others are. */
+static void ranges_are_those_of_the_parts(void)
+{
+  const double x[] = {1e60, 1.0};
+  ke_kernel parts[] = {kernel_of("polynomial", 1.0, 0.0, 3.0), kernel_of("rbf", 1.0, 0.0, 0.0)};
+  const ke_kernel sum = kernel_of_parts("sum", 1.0, parts, 2, NULL, 0);
+  const ke_kernel product = kernel_of_parts("product", 1e-300, parts, 2, NULL, 0);
+  ke_rows rows = packed(x, 2, 1);
+  mu_assert(!ke_within_range(&sum, &rows) && !ke_within_range(&product, &rows));
+  parts[0].degree = 2.0;
+  mu_assert(ke_within_range(&sum, &rows) && ke_within_range(&product, &rows));
+  release(&rows);
+}
+
+/* ---- a new kernel is one row of a table ------------------------------------------------------ */
+
+/* 1 / (1 + scale |x - z|^2) */
+static void finish_cauchy(const ke_column *c)
+{
+  for (size_t i = 0; i < c->m; i++)
+    c->g[i] = 1.0 / (1.0 + c->kernel->scale * (c->norm[i] + c->other - 2.0 * c->g[i]));
+}
+
+static void slope_cauchy(const ke_column *c, const double *inner, double *slope)
+{
+  (void)inner;
+  for (size_t i = 0; i < c->m; i++)
+    slope[i] = -c->kernel->scale * c->g[i] * c->g[i];
+}
+
+static double bound_cauchy(const ke_kernel *kernel, const ke_rows *rows)
+{
+  (void)kernel, (void)rows;
+  return 1.0;
+}
+
+static const ke_kernel_type cauchy = {.name = "cauchy",
+                                      .finish = finish_cauchy,
+                                      .slope = slope_cauchy,
+                                      .bound = bound_cauchy,
+                                      .cost = 2,
+                                      .distance = 1};
+
+static double cauchy_at(const double *x, size_t n, size_t i, size_t j, const double *v)
+{
+  double d2 = 0.0;
+  for (size_t k = 0; k < WIDTH; k++)
+    d2 += v[k] * (x[i + k * n] - x[j + k * n]) * (x[i + k * n] - x[j + k * n]);
+  return 1.0 / (1.0 + 0.4 * d2);
+}
+
+static void a_new_kernel_works_everywhere(void)
+{
+  enum { N = 61 };
+  const ke_env env = {.threads = 1};
+  const ke_kernel kernel = {.type = &cauchy, .scale = 0.4};
+  double *x = draw_many(N * WIDTH, 4), v[WIDTH] = {1.0, 1.0, 1.0, 1.0, 1.0};
+  static double K[N * N];
+  ke_rows rows = packed(x, N, WIDTH);
+  ke_source s =
+      ke_source_rows(&kernel, &rows, malloc(ke_source_rows_state(&rows) * sizeof(double)));
+  ke_gram(&s, K, &env);
+  int good = ke_is_distance(&kernel) && ke_is_smooth(&kernel);
+  for (size_t j = 0; j < N; j++)
+    for (size_t i = 0; i < N; i++)
+      good = good && fabs(K[i + j * N] - cauchy_at(x, N, i, j, v)) < 1e-14;
+
+  /* and its scale factors have a gradient */
+  double *ones = malloc(N * N * sizeof(double)), gradient[WIDTH];
+  for (size_t i = 0; i < N * N; i++)
+    ones[i] = 1.0;
+  ke_gradient g = {
+      .kernel = kernel, .n = N, .d = WIDTH, .x = x, .rows = rows, .coefficients = ones};
+  g.work = malloc(ke_gradient_work(&g) * sizeof(double));
+  ke_scale_gradient(&g, gradient, &env);
+  double up = 0.0, down = 0.0, h = 1e-5;
+  for (size_t j = 0; j < N; j++)
+    for (size_t i = 0; i < N; i++) {
+      v[2] = 1.0 + h;
+      up += cauchy_at(x, N, i, j, v);
+      v[2] = 1.0 - h;
+      down += cauchy_at(x, N, i, j, v);
+    }
+  free(g.work), free(ones), free(s.self), free(x);
+  release(&rows);
+  mu_assert(good);
+  mu_near(gradient[2], (up - down) / (2.0 * h), 1e-6);
+}
+
 int main(void)
 {
   fill();
@@ -151,5 +340,9 @@ int main(void)
   mu_run(identical_rows_are_at_distance_zero);
   mu_run(near_duplicates_keep_their_distance);
   mu_run(diagonals_are_those_of_tiles);
+  mu_run(combined_tiles_agree_with_long_hand);
+  mu_run(properties_follow_from_the_parts);
+  mu_run(ranges_are_those_of_the_parts);
+  mu_run(a_new_kernel_works_everywhere);
   return mu_report();
 }
