@@ -10,7 +10,7 @@ verb_models <- function() {
     kernel_takes = kernel_takes(Species ~ ., iris, size = 3),
     kernel_fusion = kernel_fusion(mpg ~ wt + hp, mtcars),
     kernel_rank = kernel_rank(Species ~ ., iris),
-    kernel_tune = kernel_tune(mpg ~ wt + hp, mtcars, grid = list(size = c(3, 5)), folds = 3)
+    kernel_tune = kernel_tune(mpg ~ wt + hp, mtcars, grid = list(size = c(3, 5)), folds = 3, weights = cyl)
   )
 }
 
