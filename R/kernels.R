@@ -157,14 +157,16 @@ function_kernel <- function(f, weights = NULL) {
 #   resized   the same kernel with another `sigma`
 #   evaluate  the matrix of values of two sets of rows, for what the core cannot evaluate
 #   default   the kernel that the name alone stands for
+#   c         the core's numbers as an expression in C of rows x and z, scale factors w and the
+#             number of columns d, by inner(), squares() and spline() (R/export.R)
 # What is left out is the first of kernel_spec()'s defaults.
 kernel_spec <- function(label, formula, core = NULL, check = function(k) TRUE,
                         definite = function(k) TRUE, parameter = function(k) NULL,
                         detail = function(k) NULL, resized = NULL, evaluate = NULL,
-                        default = NULL) {
+                        default = NULL, c = NULL) {
   list(label = label, formula = formula, core = core, check = check, definite = definite,
        parameter = parameter, detail = detail, resized = resized, evaluate = evaluate,
-       default = default)
+       default = default, c = c)
 }
 
 kernel_types <- function() {
@@ -186,7 +188,10 @@ kernel_types <- function() {
       },
       parameter = sigma_words,
       resized = function(k, sigma) rbf_kernel(sigma = sigma, weights = k$weights),
-      default = rbf_kernel
+      default = rbf_kernel,
+      c = function(core, w, d) {
+        sprintf("exp(-%s * squares(x, z, %s, %d))", c_number(core$scale), w, d)
+      }
     ),
     laplace = kernel_spec(
       "Laplace",
@@ -199,13 +204,17 @@ kernel_types <- function() {
       check = function(k) is_sigma(k$sigma),
       parameter = sigma_words,
       resized = function(k, sigma) laplace_kernel(sigma = sigma, weights = k$weights),
-      default = laplace_kernel
+      default = laplace_kernel,
+      c = function(core, w, d) {
+        sprintf("exp(-%s * sqrt(squares(x, z, %s, %d)))", c_number(core$scale), w, d)
+      }
     ),
     linear = kernel_spec(
       "linear",
       formula = function(k) "<x, z>",
       core = function(k) list(type = "linear"),
-      default = linear_kernel
+      default = linear_kernel,
+      c = function(core, w, d) sprintf("inner(x, z, %s, %d)", w, d)
     ),
     polynomial = kernel_spec(
       "polynomial",
@@ -222,7 +231,11 @@ kernel_types <- function() {
       },
       definite = function(k) if (k$offset >= 0) TRUE else NA,
       parameter = function(k) paste("degree", k$degree),
-      default = polynomial_kernel
+      default = polynomial_kernel,
+      c = function(core, w, d) {
+        sprintf("pow(%s * inner(x, z, %s, %d) + %s, %s)", c_number(core$scale), w, d,
+                c_number(core$offset), c_number(core$degree))
+      }
     ),
     sigmoid = kernel_spec(
       "sigmoid",
@@ -232,14 +245,19 @@ kernel_types <- function() {
       core = function(k) list(type = "sigmoid", scale = k$scale, offset = k$offset),
       check = function(k) is_finite(k$scale) && is_finite(k$offset),
       definite = function(k) FALSE,
-      default = sigmoid_kernel
+      default = sigmoid_kernel,
+      c = function(core, w, d) {
+        sprintf("tanh(%s * inner(x, z, %s, %d) + %s)", c_number(core$scale), w, d,
+                c_number(core$offset))
+      }
     ),
     spline = kernel_spec(
       "spline",
       formula = function(k) "prod(1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3), m = min(x, z)",
       core = function(k) list(type = "spline"),
       definite = function(k) NA,
-      default = spline_kernel
+      default = spline_kernel,
+      c = function(core, w, d) sprintf("spline(x, z, %s, %d)", w, d)
     ),
     `function` = kernel_spec(
       "user function",

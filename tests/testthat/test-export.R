@@ -1,0 +1,126 @@
+# The exported file, compiled with every warning an error, as a function of a row.
+compiled <- function(fit, name = "model") {
+  cc <- Sys.which("cc")
+  if (!nzchar(cc)) skip("no C compiler")
+  dir <- tempfile("export")
+  dir.create(dir)
+  source <- file.path(dir, paste0(name, ".c"))
+  library <- file.path(dir, paste0(name, basename(dir), .Platform$dynlib.ext))
+  export_c(fit, source, name)
+  flags <- c("-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC")
+  said <- system2(cc, c(flags, shQuote(source), "-o", shQuote(library), "-lm"), TRUE, TRUE)
+  expect_identical(as.character(said), character(), info = name)
+  dll <- dyn.load(library)
+  outputs <- as.integer(sub(".* ", "", grep("_OUTPUTS", readLines(source), value = TRUE)[1L]))
+  entry <- getNativeSymbolInfo(paste0(name, "_predict"), dll)
+  function(x) {
+    x <- as.matrix(x)
+    storage.mode(x) <- "double"
+    out <- lapply(seq_len(nrow(x)), function(i) {
+      .C(entry, x[i, ], double(outputs), NAOK = TRUE)[[2L]]
+    })
+    matrix(unlist(out), nrow(x), byrow = TRUE)
+  }
+}
+
+expect_near <- function(a, b, label = NULL) {
+  far <- max(abs(unname(as.matrix(a)) - unname(as.matrix(b)))) / max(abs(as.matrix(b)), 1e-300)
+  expect_lt(far, 1e-10, label = label)
+}
+
+expect_classes <- function(fit, new, x = new) {
+  out <- compiled(fit)(x)
+  decision <- as.matrix(predict(fit, new, type = "decision"))
+  k <- ncol(decision)
+  prob <- predict(fit, new, type = "prob")
+  expect_near(out[, seq_len(k)], decision)
+  expect_near(out[, k + seq_len(ncol(prob))], prob)
+  expect_identical(out[, ncol(out)], as.double(predict(fit, new)))
+}
+
+new_rows_of <- function(x, n = 25) {
+  with_seed(7, as.matrix(x)[sample(nrow(x), n, TRUE), ] + 0.3 * random_matrix(n, ncol(x), 3))
+}
+
+test_that("regression in C is that of R for every kernel, centring and weights", {
+  x <- as.matrix(mtcars[c("wt", "hp", "qsec")])
+  new <- new_rows_of(x)
+  kernels <- list(
+    rbf_kernel(), laplace_kernel(), linear_kernel(), polynomial_kernel(2), sigmoid_kernel(0.01),
+    rbf_kernel(weights = c(1, 0.5, 2)), 2 * rbf_kernel() + linear_kernel(),
+    (rbf_kernel() + laplace_kernel(weights = c(0, 1, 1))) * polynomial_kernel(2)
+  )
+  for (kernel in kernels) {
+    for (center in c("none", "nearest")) {
+      fit <- suppressWarnings(kernel_lm(x, mtcars$mpg, kernel, size = 5, center = center, neighbours = 2))
+      expect_near(compiled(fit)(new), predict(fit, new), kernel_label(kernel))
+    }
+  }
+  fit <- kernel_lm(x / 100, mtcars$mpg, spline_kernel(), size = 4, scale = FALSE)
+  expect_near(compiled(fit)(new / 100), predict(fit, new / 100))
+  fit <- kernel_lm(unname(x), cbind(a = mtcars$mpg, b = mtcars$disp), size = 4, scale = FALSE)
+  expect_near(compiled(fit)(unname(new)), predict(fit, unname(new)))
+})
+
+test_that("classes, decisions and probabilities in C are those of R", {
+  new <- as.data.frame(new_rows_of(iris[1:4]))
+  expect_classes(kernel_lm(Species ~ ., iris), new)
+  expect_classes(kernel_lda(Species ~ ., iris, size = 12), new)
+  expect_classes(kernel_lda(Species ~ ., iris, size = 12, prior = c(0.5, 0.2, 0.3)), new)
+  two <- droplevels(iris[1:100, ])
+  expect_classes(kernel_lm(Species ~ ., two), new)
+  expect_classes(kernel_fusion(Species ~ ., two, list(rbf_kernel(), linear_kernel())), new)
+  expect_classes(kernel_fusion(Species ~ ., iris, list(rbf_kernel())), new)
+  expect_classes(kernel_fusion(Species ~ ., two), new)
+  parts <- list(kernel_on(rbf_kernel(), 3:4), kernel_on(linear_kernel(), 1:2), noise_kernel())
+  expect_classes(kernel_fusion(iris[51:150, 1:4], droplevels(iris$Species[51:150]), parts), new)
+})
+
+test_that("scores, coordinates and fused regressions in C are those of R", {
+  new <- new_rows_of(iris[1:4])
+  pca <- kernel_pca(iris[1:4], ncomp = 3)
+  expect_near(compiled(pca)(new), predict(pca, new))
+  all <- kernel_pca(iris[1:4], ncomp = 2, basis = NULL)
+  expect_near(compiled(all)(new), predict(all, new))
+  basis <- kernel_basis(iris[1:4], size = 5, center = "nearest")
+  expect_near(compiled(basis)(new), predict(basis, new))
+  x <- mtcars[c("wt", "hp", "qsec", "drat")]
+  fused <- kernel_fusion(x, mtcars$mpg)
+  expect_near(compiled(fused)(new_rows_of(x)), predict(fused, new_rows_of(x)))
+  takes <- kernel_takes(Species ~ ., iris)
+  out <- compiled(takes)(new)
+  scores <- predict(takes, as.data.frame(new), type = "scores")
+  expect_near(out[, seq_len(ncol(scores))], scores)
+  expect_identical(out[, ncol(out)], as.double(predict(takes, as.data.frame(new))))
+})
+
+test_that("factors are indicator columns, listed in the head of the file", {
+  fit <- kernel_lm(breaks ~ wool + tension, warpbreaks, size = 4)
+  x <- cbind(outer(warpbreaks$wool, levels(warpbreaks$wool), `==`),
+    outer(warpbreaks$tension, levels(warpbreaks$tension), `==`)) + 0
+  expect_near(compiled(fit)(x), predict(fit, warpbreaks))
+  file <- tempfile(fileext = ".c")
+  export_c(fit, file)
+  expect_true(all(sprintf(" *   x[%d]  %s", 0:4, c("woolA", "woolB", "tensionL", "tensionM", "tensionH"))
+    %in% readLines(file)))
+})
+
+test_that("a missing value makes every output missing", {
+  f <- compiled(kernel_lm(Species ~ ., iris, size = 5))
+  out <- f(rbind(c(5, NA, 1, 1), c(5, 3, 1, 1)))
+  expect_true(all(is.na(out[1, ])))
+  expect_false(anyNA(out[2, ]))
+})
+
+test_that("what cannot be written is refused by name", {
+  file <- tempfile(fileext = ".c")
+  f <- kernel_lm(mpg ~ wt, mtcars, function_kernel(tcrossprod), size = 2)
+  expect_error(export_c(f, file), "function_kernel", class = "kernelect_error_argument")
+  g <- kernel_basis(K = gram(iris[1:20, 1:4]), size = 3)
+  expect_error(export_c(g, file), "Gram", class = "kernelect_error_argument")
+  expect_error(export_c(kernel_rank(Species ~ ., iris), file), "`fit`", class = "kernelect_error_argument")
+  expect_error(export_c(lm(mpg ~ wt, mtcars), file), "`fit`", class = "kernelect_error_argument")
+  fit <- kernel_lm(mpg ~ wt, mtcars, size = 2)
+  expect_error(export_c(fit, file, name = "2x"), "`name`", class = "kernelect_error_argument")
+  expect_error(export_c(fit), "`file` is missing", class = "kernelect_error_argument")
+})
