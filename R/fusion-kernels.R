@@ -260,28 +260,3 @@ check_definite <- function(K, name) {
         format(ends[1L], digits = 4), " (largest ", format(ends[2L], digits = 4), "). ",
         "Use a positive semi-definite kernel, or add a constant to its diagonal.")
 }
-
-# Smallest and largest eigenvalue; of a large matrix by Lanczos steps with full
-# reorthogonalisation, which see any eigenvalue that stands clear of the rest.
-eigenvalue_range <- function(K, steps = 12L) {
-  n <- nrow(K)
-  if (n <= 300L) return(range(eigen(K, symmetric = TRUE, only.values = TRUE)$values))
-  Q <- matrix(0, n, steps)
-  diagonal <- numeric(steps)
-  off <- numeric(steps)
-  q <- sin(seq_len(n)^1.5)
-  for (k in seq_len(steps)) {
-    Q[, k] <- q / sqrt(sum(q^2))
-    q <- drop(.Call(ffi_gram_product, K, Q[, k, drop = FALSE], FALSE))
-    diagonal[k] <- sum(q * Q[, k])
-    used <- Q[, seq_len(k), drop = FALSE]
-    for (twice in 1:2) q <- q - drop(used %*% crossprod(used, q))
-    off[k] <- sqrt(sum(q^2))
-    if (off[k] <= 1e-12 * max(abs(diagonal))) break
-  }
-  T <- diag(diagonal[seq_len(k)], k)
-  if (k > 1L) {
-    T[cbind(seq_len(k - 1L), 2:k)] <- T[cbind(2:k, seq_len(k - 1L))] <- off[seq_len(k - 1L)]
-  }
-  range(eigen(T, symmetric = TRUE, only.values = TRUE)$values)
-}

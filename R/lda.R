@@ -159,7 +159,7 @@ ridged_axes <- function(root_means, total, ridge, count) {
 
 spectral_axes <- function(root_means, total, ridge, count) {
   size <- ncol(total)
-  spectrum <- eigen(total, symmetric = TRUE)
+  spectrum <- symmetric_eigen(total)
   used <- spectrum$values > max(spectrum$values[1L], 0) * max(size, 10L) * 10 * .Machine$double.eps
   if (!any(used)) {
     abort("data", "There is no variance in the kernel space: all rows are the same there.")

@@ -104,7 +104,7 @@ all_rows <- function(data, kernel, control) {
 greedy_pca <- function(parts, ncomp, center, keep) {
   z <- parts$z
   moments <- .Call(ffi_centred_crossprod, z, center)
-  spectrum <- eigen(moments$crossprod, symmetric = TRUE)
+  spectrum <- symmetric_eigen(moments$crossprod)
   chosen <- choose_components(spectrum$values, ncomp, nrow(z))
   v <- spectrum$vectors[, chosen, drop = FALSE]
   v <- v * rep(score_signs(z, v, moments$mean), each = nrow(v))
@@ -116,8 +116,11 @@ greedy_pca <- function(parts, ncomp, center, keep) {
   )
 }
 
+# Eigenvalues up to this share of the largest are rounding.
+rank_tolerance <- function(n) max(2 * n, 64) * .Machine$double.eps
+
 choose_components <- function(values, ncomp, n) {
-  rank <- sum(values > max(values[1L], 0) * max(2 * n, 64) * .Machine$double.eps)
+  rank <- sum(values > max(values[1L], 0) * rank_tolerance(n))
   if (rank == 0L) {
     abort("data", "There is no variance in the kernel space: all rows are the same there.")
   }
@@ -161,9 +164,9 @@ full_pca <- function(data, ncomp, center, keep, threads) {
     leading_eigen(function(v) .Call(ffi_gram_product, K, v, center), data$n, ncomp)
   }
   if (is.null(spectrum)) {
-    spectrum <- eigen(
+    spectrum <- symmetric_eigen(
       if (center) K - means - rep(means - mean(means), each = data$n) else K,
-      symmetric = TRUE
+      least = rank_tolerance(data$n)
     )
   }
   chosen <- choose_components(spectrum$values, ncomp, data$n)
@@ -182,82 +185,6 @@ full_pca <- function(data, ncomp, center, keep, threads) {
     scores = if (keep) u * rep(sqrt(values), each = nrow(u)), basis = basis,
     rows = rownames(data$x), center = center, n = data$n
   )
-}
-
-# The `count` largest eigenvalues of a symmetric positive semi-definite matrix A of which only
-# the product with a block of vectors is known, with their vectors; NULL when the iteration does
-# not settle. Block Lanczos, fully reorthogonalised: A Q = Q T + B R E', Q and the next block B
-# orthonormal, E the last columns of the identity. The residual of a Ritz vector Q s is then
-# |R E's|, known before the vector itself. Restarted with the best Ritz vectors.
-leading_eigen <- function(product, n, count, restarts = 100L) {
-  width <- 8L * max(1L, min(4L, as.integer(round(count / 10))))
-  room <- max(12L * width, as.integer(1.5 * count) + 4L * width)
-  if (room > n / 2) return(NULL)
-  space <- list(
-    q = matrix(0, n, 0L), t = matrix(0, 0L, 0L),
-    next_block = orthonormal_columns(start_block(n, width))
-  )
-  steps <- 0L
-  while (steps < restarts * (room %/% width)) {
-    space <- grow_space(space, product)
-    steps <- steps + 1L
-    full <- ncol(space$q) + width > room
-    if (!full && (steps < 6L || steps %% 2L == 1L)) next
-    ritz <- ritz_pairs(space, count)
-    if (ritz$settled) {
-      return(list(values = ritz$values, vectors = space$q %*% ritz$vectors[, seq_len(count)]))
-    }
-    if (full) space <- shrink_space(space, ritz, count + width)
-  }
-  NULL
-}
-
-# Add the next block to the space and find the one after it.
-grow_space <- function(space, product) {
-  block <- space$next_block
-  q <- cbind(space$q, block)
-  w <- product(block)
-  h <- crossprod(q, w)
-  old <- seq_len(ncol(q) - ncol(block))
-  t <- cbind(rbind(space$t, t(h[old, , drop = FALSE])), h)
-  rest <- w - q %*% h
-  following <- orthonormal_columns(rest)
-  for (pass in 1:2) following <- orthonormal_columns(following - q %*% crossprod(q, following))
-  list(q = q, t = t, next_block = following, r = crossprod(following, rest))
-}
-
-ritz_pairs <- function(space, count) {
-  s <- eigen((space$t + t(space$t)) / 2, symmetric = TRUE)
-  last <- nrow(s$vectors) - ncol(space$r) + seq_len(ncol(space$r))
-  values <- s$values[seq_len(count)]
-  residual <- sqrt(colSums((space$r %*% s$vectors[last, seq_len(count), drop = FALSE])^2))
-  settled <- all(residual <= pmax(1e-11 * values, 1e-13 * max(values, 0)))
-  list(
-    values = values, vectors = s$vectors, all_values = s$values, residual = residual,
-    settled = settled
-  )
-}
-
-shrink_space <- function(space, ritz, size) {
-  keep <- seq_len(min(size, ncol(space$q) - ncol(space$r)))
-  space$q <- space$q %*% ritz$vectors[, keep, drop = FALSE]
-  space$t <- diag(ritz$all_values[keep], length(keep))
-  space
-}
-
-# A start that no data set is orthogonal to by design, and the same every time.
-start_block <- function(n, width) {
-  i <- as.double(seq_len(n)) # products of integers would overflow
-  vapply(seq_len(width), function(j) sin(i * (i + j) * sqrt(j + 0.61803398875)), numeric(n))
-}
-
-# Orthonormal columns whose span holds that of `block`.
-orthonormal_columns <- function(block) {
-  r <- tryCatch(chol(crossprod(block)), error = function(e) NULL)
-  if (!is.null(r) && min(diag(r)) > 1e-4 * max(diag(r))) {
-    return(block %*% backsolve(r, diag(ncol(r))))
-  }
-  qr.Q(qr(block, LAPACK = TRUE))
 }
 
 # ---- methods ------------------------------------------------------------------------------

@@ -214,7 +214,7 @@ copy_rows <- function(z, m) {
 principal_directions <- function(z) {
   center <- colMeans(z)
   centred <- z - rep(center, each = nrow(z))
-  parts <- eigen(crossprod(centred), symmetric = TRUE)
+  parts <- symmetric_eigen(crossprod(centred))
   good <- parts$values > nrow(z) * .Machine$double.eps * max(parts$values, 0)
   if (!any(good)) {
     abort("data", "All rows are identical in the kernel space: there is no direction to choose.")

@@ -103,4 +103,40 @@ static inline void ke_larf(char side, size_t m, size_t n, const double *v, size_
   F77_CALL(dlarf)(&side, &im, &in, v, &iv, &tau, c, &ic, work FCONE);
 }
 
+/* The first nb columns of a symmetric matrix (lower triangle) made tridiagonal, see LAPACK; w (n x
+ * nb) is what the rest is to be updated with */
+static inline void ke_latrd_lower(size_t n, size_t nb, double *a, size_t lda, double *e,
+                                  double *tau, double *w, size_t ldw)
+{
+  int in = (int)n, ib = (int)nb, ia = (int)lda, iw = (int)ldw;
+  F77_CALL(dlatrd)("L", &in, &ib, a, &ia, e, tau, w, &iw FCONE);
+}
+
+/* All of a symmetric matrix (lower triangle) made tridiagonal */
+static inline void ke_sytd2_lower(size_t n, double *a, size_t lda, double *d, double *e,
+                                  double *tau)
+{
+  int in = (int)n, ia = (int)lda, info;
+  F77_CALL(dsytd2)("L", &in, a, &ia, d, e, tau, &info FCONE);
+}
+
+/* C (n x k) = Q C with the reflections that one of the two above left in a */
+static inline void ke_ormtr_lower(size_t n, size_t k, const double *a, size_t lda,
+                                  const double *tau, double *c, size_t ldc, double *work,
+                                  size_t lwork)
+{
+  int in = (int)n, ik = (int)k, ia = (int)lda, ic = (int)ldc, iw = (int)lwork, info;
+  F77_CALL(dormtr)
+  ("L", "L", "N", &in, &ik, a, &ia, tau, c, &ic, work, &iw, &info FCONE FCONE FCONE);
+}
+
+/* Eigenvalues, ascending in d, and vectors z of a tridiagonal matrix; 0 when that fails */
+static inline int ke_stedc(size_t n, double *d, double *e, double *z, size_t ldz, double *work,
+                           size_t lwork, int *iwork, size_t liwork)
+{
+  int in = (int)n, iz = (int)ldz, iw = (int)lwork, ii = (int)liwork, info;
+  F77_CALL(dstedc)("I", &in, d, e, z, &iz, work, &iw, iwork, &ii, &info FCONE);
+  return info == 0;
+}
+
 #endif

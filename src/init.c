@@ -18,6 +18,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_criterion, 6),
     ENTRY(ffi_diagonal, 2),
     ENTRY(ffi_dual, 3),
+    ENTRY(ffi_eigen, 2),
     ENTRY(ffi_expand, 4),
     ENTRY(ffi_exact_shift, 1),
     ENTRY(ffi_extremes, 3),

@@ -13,6 +13,7 @@
 #include "columns.h"
 #include "criterion.h"
 #include "dual.h"
+#include "eigen.h"
 #include "env.h"
 #include "exp.h"
 #include "expansion.h"

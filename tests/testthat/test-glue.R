@@ -71,6 +71,7 @@ glue_calls <- function() {
       list(c(list(K[, -1], text), bad_sources), c(without(dual), list(1, utils::modifyList(dual, list(upper = 1:6)), utils::modifyList(dual, list(linear = 1)))),
            c(without(list(tol = 1e-8, max_iter = 100, cache = 1e6)), list(c(1, 1, 1))))
     ),
+    ffi_eigen = list(list(K, 0), list(list(K[, -1], text, K[0, 0]), NULL)),
     ffi_expand = list(
       list(x, kept, what, 1L),
       list(bad_x, c(lapply(list(narrow, text), function(bad) utils::modifyList(kept, list(vectors = bad))),
