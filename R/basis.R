@@ -151,8 +151,14 @@ engine_rule <- function(control, n) {
   }
   list(
     method = control$method, limit = limit, tol = control$tol,
-    threshold = if (control$method == "kobl") threshold_values(control$threshold, limit, n),
-    first = if (control$first < n) evenly_spaced(n, control$first),
+    threshold = if (control$method == "kobl") {
+      threshold_values(control$threshold, limit, if (is.null(control$count)) n else control$count)
+    },
+    first = if (!is.null(control$candidates)) {
+      control$candidates
+    } else if (control$first < n) {
+      evenly_spaced(n, control$first)
+    },
     neighbours = control$neighbours, verbose = show_progress(control$verbose),
     candidates = engine_option("candidates"), columns = engine_option("columns")
   )

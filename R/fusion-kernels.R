@@ -154,7 +154,8 @@ resolve_for_cases <- function(kernel, x, cases) {
     centred <- x - rep(weighted_means(x, cases), each = nrow(x))
     scale <- match_weights(kernel$weights, x)
     spread <- weighted_means(centred^2, cases) * (if (is.null(scale)) 1 else scale^2)
-    if (sum(spread) > 0) kernel$sigma <- sqrt(sum(spread))
+    factor <- if (is.null(kernel$factor)) 1 else kernel$factor
+    if (sum(spread) > 0) kernel <- with_sigma(kernel, sqrt(sum(spread)) * factor)
   }
   resolve_kernel(kernel, x[cases > 0, , drop = FALSE])
 }

@@ -41,8 +41,9 @@
 #'   of at least 0, with which every size is tried.
 #' @param tol,center,neighbours,threshold,first passed to [kernel_basis()].
 #' @param formula,data a formula with response and the data frame with its variables.
-#' @param weights case weights, one a row and not negative, worked out among the columns of `data`;
-#'   whole weights give the fit of repeated rows.
+#' @param weights case weights, one a row and not negative; in a formula worked out among the columns
+#'   of `data`. Whole weights give the fit of repeated rows, basis and choices included: leave-one-out
+#'   leaves out one copy (or all of a weight below one). A weight of 0 leaves the row out.
 #' @param keep keep fitted values and residuals of the training rows? NULL: if there are at most
 #'   10,000.
 #' @returns A list of class `"kernel_lm"`:

@@ -18,12 +18,16 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
   } else {
     model_data(x, y, scale = scale, na_action = na_action, weights = weights)
   }
+  if (!is_gram(x)) data <- weighted_rows(data)
   data$y <- respond(data$y) # what is wrong with it is told before the work
   fit <- if (is_gram(x)) {
     if (!default_kernel) warn_kernel_unused()
+    if (!is.null(data$weights)) fail_weighted_gram()
     basis_from_gram(data, control, keep = TRUE)
-  } else {
+  } else if (is.null(data$weights)) {
     basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
+  } else {
+    weighted_basis(data, resolve_for_cases(kernel, data$x, data$weights), control)
   }
   basis_parts(fit$basis, fit$factor, data)
 }
@@ -33,6 +37,11 @@ basis_parts <- function(basis, z, data) {
     basis = basis, z = z, x = data$x, y = data$y, weights = data$weights, rows = rownames(data$x),
     na.action = data$na.action
   )
+}
+
+fail_weighted_gram <- function() {
+  abort("argument", "`weights` choose rows of a Gram matrix only on a basis that is given: ",
+        "use `basis = kernel_basis(K = K)`.")
 }
 
 warn_kernel_unused <- function() {
@@ -65,6 +74,7 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond, weight
   if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL
   data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action,
                      weights = weights)
+  data <- weighted_rows(data)
   data$x <- apply_scaling(data$x, basis$scaling)
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, data$x), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ",

@@ -42,7 +42,8 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept)
   g.ridge = Rf_asReal(ridge);
   const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  g.z = copy_into(new_element(out, 0, g.n, g.L), coordinates, g.n * g.L);
+  g.from = coordinates;
+  g.z = new_element(out, 0, g.n, g.L);
   g.y = copy_into(new_element(out, 1, g.n, g.k), response, g.n * g.k);
   g.r = new_element(out, 2, g.L, g.L);
   g.c = new_element(out, 3, g.L, g.k);

@@ -1,4 +1,4 @@
-/* Exact leave-one-out of least squares on nested columns: for every size, or for every ridge.
+/* Exact leave-one-out of least squares on nested columns: for every size, and for every ridge.
  *
  * With e the residual of a row and h the leverage of a unit of its weight (see regress.c), the
  * residual of the fit without m units of it is e / (1 - m h); here m = min(1, weight), so that a

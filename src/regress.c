@@ -18,9 +18,11 @@
 #include "spectrum.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DEPENDENT 1e-10 /* shorter than this share of its column: dependent */
 #define DOUBTFUL 1e-10  /* square of the share from which Cholesky is trusted */
+#define UNTRUE 1e-3     /* off the identity by more after one pass: it divided by rounding */
 #define PANEL 32
 
 /* Rows worked on between two looks at an interrupt; fewer would be slow. */
@@ -109,7 +111,10 @@ static int by_cholesky(const ke_regression *g, const ke_env *env)
     ke_divide_upper(L, L, g->r, L, g->extra, L, env);
     ke_crossprod_upper(L, L, g->extra, L, 1.0, s, L, env);
   }
-  if (off_identity(s, L) > 1e-13 && ke_cholesky_upper(L, s, L, env)) {
+  const double off = off_identity(s, L);
+  if (off > UNTRUE || (off > 1e-13 && !ke_cholesky_upper(L, s, L, env)))
+    return 0;
+  if (off > 1e-13) {
     divide_columns(g, s, env);
     ke_multiply_upper(L, s, L, g->r, L, env);
   }
@@ -161,6 +166,19 @@ static void normalise(const ke_regression *g, size_t l, double length)
   g->r[l + l * L] = norm > 0.0 ? norm : 1.0;
 }
 
+/* Centring took the constant out of every column. Where the rows leave no other direction, rounding
+ * magnified by the sweeps would bring it back, as a column of its own. */
+static void recentre(const ke_regression *g, double *column)
+{
+  double sum = 0.0;
+  if (!g->intercept)
+    return;
+  for (size_t i = 0; i < g->n; i++)
+    sum += column[i] * (g->weight ? sqrt(g->weight[i]) : 1.0);
+  for (size_t i = 0; i < g->n; i++)
+    column[i] -= sum / g->total * (g->weight ? sqrt(g->weight[i]) : 1.0);
+}
+
 static void by_gram_schmidt(const ke_regression *g, const ke_env *env)
 {
   const size_t n = g->n, L = g->L;
@@ -178,6 +196,7 @@ static void by_gram_schmidt(const ke_regression *g, const ke_env *env)
       sweep(g, p, l, l, 1, env);
       /* what little is left of a column may point back to the columns before the panel */
       sweep(g, squares(g->z + l * n, n) < 0.01 * before ? 0 : p, l, l, 1, env);
+      recentre(g, g->z + l * n);
       normalise(g, l, length[l]);
     }
     ke_check(env);
@@ -231,15 +250,24 @@ static void weigh_rows(const ke_regression *g, double *a, size_t columns, int di
     }
 }
 
+/* z from its source, centred and weighed. */
+static void take_coordinates(const ke_regression *g, const ke_env *env)
+{
+  memcpy(g->z, g->from, g->n * g->L * sizeof(double));
+  centre(g, g->z, g->L, g->mean, env);
+  weigh_rows(g, g->z, g->L, 0);
+}
+
 void ke_regress(ke_regression *g, const ke_env *env)
 {
   g->total = total_weight(g);
-  centre(g, g->z, g->L, g->mean, env);
+  take_coordinates(g, env);
   centre(g, g->y, g->k, g->y_mean, env);
-  weigh_rows(g, g->z, g->L, 0);
   weigh_rows(g, g->y, g->k, 0);
-  if (!by_cholesky(g, env))
+  if (!by_cholesky(g, env)) {
+    take_coordinates(g, env);
     by_gram_schmidt(g, env);
+  }
   ke_gemm('T', 'N', g->L, g->k, g->n, 1.0, g->z, g->n, g->y, g->n, 0.0, g->c, g->L);
   weigh_rows(g, g->z, g->L, 1);
   weigh_rows(g, g->y, g->k, 1);

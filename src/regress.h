@@ -11,15 +11,16 @@ typedef struct {
   double ridge;
   int intercept;        /* whether z and y are centred */
   const double *weight; /* n, positive, or NULL: all 1 */
-  double *z;      /* n x L: in coordinates, out Q, its rows divided by the root of the weight */
-  double *mean;   /* out, L: (weighted) column means of z, or 0 */
-  double *y;      /* n x k: in responses, out less their means */
-  double *y_mean; /* out, k */
-  double *r;      /* out, L x L upper triangular: [root w (z - mean); root ridge I] = [Q; *] R */
-  double *c;      /* out, L x k: coefficients of size l are R[l, l]^{-1} c[l, ] */
-  double *extra;  /* work, L x L: the rows * */
-  double *work;   /* work, L x (L + 1) */
-  double total;   /* out: sum of the weights */
+  const double *from;   /* n x L: coordinates z */
+  double *z;            /* out, n x L: Q, its rows divided by the root of the weight */
+  double *mean;         /* out, L: (weighted) column means of z, or 0 */
+  double *y;            /* n x k: in responses, out less their means */
+  double *y_mean;       /* out, k */
+  double *r;     /* out, L x L upper triangular: [root w (z - mean); root ridge I] = [Q; *] R */
+  double *c;     /* out, L x k: coefficients of size l are R[l, l]^{-1} c[l, ] */
+  double *extra; /* work, L x L: the rows * */
+  double *work;  /* work, L x (L + 1) */
+  double total;  /* out: sum of the weights */
 } ke_regression;
 
 void ke_regress(ke_regression *g, const ke_env *env);

@@ -73,6 +73,18 @@ test_that("a leverage of one gets the residual of the smallest coefficients with
   expect_equal(.Call(ffi_nested_loo, fit, 4, NULL, TRUE)$left_out[601], left_out_by_refit(z, y)[601], tolerance = 1e-8)
 })
 
+test_that("a column that rounding alone keeps apart counts as dependent", {
+  # all rows of a table with repeated ones: centring takes a dimension, and Cholesky alone does not see it
+  x <- scale(iris_matrix(rep(seq(1, 150, by = 2), rep_len(1:3, 75))))
+  z <- predict(kernel_basis(x, laplace_kernel(), method = "cholesky", size = Inf, tol = 0, scale = FALSE), x)
+  y <- indicators(iris$Species[rep(seq(1, 150, by = 2), rep_len(1:3, 75))])
+  fit <- regress(z, response_of(y), 0)
+  expect_identical(sum(!fit$dependent), qr(scale(z, scale = FALSE))$rank)
+  expect_lt(max(abs(crossprod(fit$q) - diag(as.numeric(!fit$dependent)))), 1e-10)
+  found <- .Call(ffi_ridge_loo, fit, ncol(z), NULL, TRUE, 1e-3)
+  expect_equal(found$left_out, as_rows(left_out_by_refit(z, y, 1e-3), nrow(z)), tolerance = 1e-7)
+})
+
 test_that("no leave-one-out figure is missing, whatever the leverages", {
   x <- random_matrix(12, 2)
   for (ridge in list(0, "loo")) {
