@@ -70,6 +70,7 @@ kernel_set <- function(kernels, data, threads) {
   }
   specs <- lapply(kernels, resolve_block, data)
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
+  if (!holds_matrices(nrow(data$x), specs, is.numeric(data$y))) return(row_set(specs, data, threads))
   check_fusion_memory(nrow(data$x), length(specs), is.numeric(data$y))
   grams <- lapply(specs, block_gram, data$x, threads)
   for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
@@ -82,6 +83,32 @@ column_set <- function(x, cases) {
     n = nrow(x), names = names, rows = rownames(x), mean_diagonal = weighted_means(x^2, cases),
     x = x, cases = cases
   ))
+}
+
+# Kernels on rows whose matrices are not held: the machines make columns as they need them. One that
+# may be indefinite is judged by some of its rows: where these are, all are.
+row_set <- function(specs, data, threads) {
+  some <- data$x[evenly_spaced(nrow(data$x), 1000L), , drop = FALSE]
+  for (name in names(specs)[!vapply(specs, is_safe, NA)]) {
+    check_definite(block_gram(specs[[name]], some, threads), name)
+  }
+  diagonals <- vapply(specs, function(spec) {
+    if (is_noise(spec)) return(rep(1, nrow(data$x)))
+    kernel_diagonal(spec$kernel, data$x[, spec$columns, drop = FALSE])
+  }, numeric(nrow(data$x)), USE.NAMES = FALSE)
+  check_kernel_scale(list(
+    n = nrow(data$x), names = names(specs), rows = rownames(data$x), data = data$x, kernels = specs,
+    mean_diagonal = weighted_means(diagonals, data$weights), cases = data$weights
+  ))
+}
+
+# Whether n x n matrices are worth their memory: by default half a gigabyte for all of them and
+# their sum. A system of equations has no other way, nor has a user's function, which is slow.
+holds_matrices <- function(n, specs, regression) {
+  limit <- check_number(getOption("kernelect.held", 5e8), "option kernelect.held", min = 0)
+  needed <- 8 * as.double(n)^2 * (length(specs) + 1)
+  regression || needed <= limit ||
+    any(vapply(specs, function(spec) !is_noise(spec) && in_r(spec$kernel), NA))
 }
 
 gram_list_set <- function(grams, specs, rows, cases) {

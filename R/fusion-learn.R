@@ -1,12 +1,12 @@
 # How kernel_fusion() learns weights: the paper's iteration, or the best point of a simplex.
 
 # Weights by the rule asked for, with the fit that belongs to them: the weights returned are those
-# that lambda was solved with.
-learn_weights <- function(set, r, response, control) {
+# that lambda was solved with. `last`: a fit at weights r, or near, to begin with.
+learn_weights <- function(set, r, response, control, last = NULL) {
   found <- if (!control$adaptive) {
-    list(fit = solve_fused(set, r, response, control, NULL), r = r, path = rbind(r), converged = TRUE)
+    list(fit = solve_fused(set, r, response, control, last), r = r, path = rbind(r), converged = TRUE)
   } else if (control$rule == "simplex") {
-    simplex_weights(set, r, response, control)
+    simplex_weights(set, r, response, control, last)
   } else {
     adapt_weights(set, r, response, control)
   }
@@ -74,7 +74,7 @@ fail_vanished <- function(type, control) {
 # S_i = a'K_i a / mean(diag(K_i)) the dual of the whole problem bounds J(s) from below by
 # 1/2 (max_i S_i - sum_i s_i S_i), and what the machines lack, less: the gap. Relative to J it is to
 # fall to the root of `tol`: J is flat at its minimum.
-simplex_weights <- function(set, r, response, control) {
+simplex_weights <- function(set, r, response, control, last) {
   unit <- ifelse(set$mean_diagonal > 0, 1 / set$mean_diagonal, 0)
   usable <- set$mean_diagonal > 0
   evaluate <- function(s, last) {
@@ -84,7 +84,7 @@ simplex_weights <- function(set, r, response, control) {
   }
   enough <- sqrt(control$tol)
   s <- r * set$mean_diagonal / sum(r * set$mean_diagonal)
-  at <- evaluate(s, NULL)
+  at <- evaluate(s, last)
   step <- NULL
   path <- list(s * unit)
   tick <- progress(control$verbose, control$max_iter)
@@ -149,18 +149,18 @@ project_simplex <- function(v, usable = rep(TRUE, length(v))) {
 
 # Softmax fitted to decisions of rows left out: the whole fit is repeated without each fold (with
 # case weight zero), as many folds as give some thousand such decisions.
-fusion_calibration <- function(set, r, response, control, weights) {
+fusion_calibration <- function(set, r, response, control, fit) {
   if (response$type == "regression" || control$folds == 0L) return(NULL)
   fold <- spread_folds(response$y, control$folds)
   run <- seq_len(ceiling(control$folds * min(1, 1000 / set$n)))
-  if (control$rule == "simplex") r <- weights # the best point does not depend on the start
+  if (control$rule == "simplex") r <- fit$weights # the best point does not depend on the start
   decision <- matrix(NA_real_, set$n, ncol(response$g))
   for (f in run) {
     out <- fold == f
     kept <- response
     kept$w[out] <- 0
     found <- tryCatch(
-      suppressWarnings(learn_weights(set, r, kept, control)),
+      suppressWarnings(learn_weights(set, r, kept, control, fit)),
       kernelect_error = function(e) NULL # such as all weights vanished: no decision
     )
     decision[out, ] <- if (is.null(found)) 0 else found$decision[out, ]

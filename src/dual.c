@@ -20,73 +20,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Relative gap that counts as solved where rounding allows no further step: none at all, or
- * none that shows in the value, so many batches in a row. */
-#define ROUNDED 1e-8
+/* Rounding allows no further step where none shows in the value, so many batches in a row. */
 #define IDLE 20
 
-size_t ke_dual_doubles(size_t n, size_t columns, size_t face) { return n * (6 + columns + face); }
+size_t ke_dual_doubles(size_t n, size_t face) { return n * (6 + face); }
 
-size_t ke_dual_indices(size_t n, size_t columns) { return 2 * n + 2 * columns; }
+size_t ke_dual_indices(size_t n) { return n; }
 
 static void lend(ke_solver *s, const ke_dual_control *control)
 {
   const size_t n = s->p->n;
-  s->columns = s->p->k ? 0 : control->columns;
   s->face = control->face;
   double *at = control->doubles;
   s->rise = at, at += n;
   s->fall = at, at += n;
   s->diagonal = at, at += n;
   s->d = at, at += n;
-  s->store = at, at += n * s->columns;
   s->residual = at, at += n;
   s->pinned = at, at += n;
   s->l = at;
   s->free = control->indices;
-  s->slot = s->free + n;
-  s->owner = s->slot + n;
-  s->stamp = s->owner + s->columns;
-}
-
-/* ---- columns -------------------------------------------------------------------- */
-
-static size_t oldest(const ke_solver *s)
-{
-  size_t best = 0;
-  for (size_t c = 1; c < s->columns; c++)
-    if (s->stamp[c] < s->stamp[best])
-      best = c;
-  return best;
-}
-
-const double *ke_dual_column(ke_solver *s, size_t j)
-{
-  const size_t n = s->p->n;
-  if (s->p->k)
-    return s->p->k + j * s->p->ldk;
-  if (s->slot[j] == NOWHERE) {
-    const size_t c = oldest(s);
-    if (s->owner[c] != NOWHERE)
-      s->slot[s->owner[c]] = NOWHERE;
-    ke_check(s->env);
-    s->p->column(s->p->data, j, s->store + c * n);
-    s->owner[c] = j;
-    s->slot[j] = c;
-  }
-  s->stamp[s->slot[j]] = ++s->clock;
-  return s->store + s->slot[j] * n;
-}
-
-static void empty_cache(ke_solver *s)
-{
-  s->clock = 0;
-  for (size_t j = 0; j < s->p->n; j++)
-    s->slot[j] = NOWHERE;
-  for (size_t c = 0; c < s->columns; c++) {
-    s->owner[c] = NOWHERE;
-    s->stamp[c] = 0;
-  }
 }
 
 static void read_diagonal(ke_solver *s)
@@ -94,7 +47,7 @@ static void read_diagonal(ke_solver *s)
   const ke_dual *p = s->p;
   s->top = 0.0;
   for (size_t i = 0; i < p->n; i++) {
-    s->diagonal[i] = p->diagonal ? p->diagonal[i] : p->k[i + i * p->ldk];
+    s->diagonal[i] = p->k[i + i * p->ldk];
     s->top = fmax(s->top, s->diagonal[i]);
   }
 }
@@ -124,8 +77,24 @@ static void mark(ke_solver *s, size_t i)
   s->fall[i] = s->b[i] > s->p->lower[i] ? 0.0 : INFINITY;
 }
 
-/* Puts b into its bounds and then, from the first variable on, corrects the sum. */
-static int make_feasible(ke_solver *s)
+/* Moves variables by what the sum is missing, from the first on; where `inside`, only those between
+ * their bounds. */
+static double hand_out(ke_solver *s, double missing, int inside)
+{
+  const ke_dual *p = s->p;
+  for (size_t i = 0; i < p->n && missing != 0.0; i++) {
+    if (inside && !(s->b[i] > p->lower[i] && s->b[i] < p->upper[i]))
+      continue;
+    const double b = fmin(fmax(s->b[i] + missing, p->lower[i]), p->upper[i]);
+    missing -= b - s->b[i];
+    s->b[i] = b;
+  }
+  return missing;
+}
+
+/* A sum that is right to rounding is right: a variable moved off its bound by that would count as
+ * free. */
+int ke_dual_make_feasible(ke_solver *s)
 {
   const ke_dual *p = s->p;
   double missing = p->total, size = fabs(p->total);
@@ -134,12 +103,10 @@ static int make_feasible(ke_solver *s)
     missing -= s->b[i];
     size += fabs(s->b[i]);
   }
-  for (size_t i = 0; i < p->n && missing != 0.0; i++) {
-    const double b = fmin(fmax(s->b[i] + missing, p->lower[i]), p->upper[i]);
-    missing -= b - s->b[i];
-    s->b[i] = b;
-  }
-  return fabs(missing) <= (double)p->n * DBL_EPSILON * size;
+  const double rounding = (double)p->n * DBL_EPSILON * size;
+  if (fabs(missing) > rounding)
+    missing = hand_out(s, hand_out(s, missing, 1), 0);
+  return fabs(missing) <= rounding;
 }
 
 /* q'b, sum |q b|, b'Kb from the gradient, and sum |b|. */
@@ -199,8 +166,7 @@ static size_t longest_batch(const ke_solver *s)
 static int prepare(ke_solver *s)
 {
   read_diagonal(s);
-  empty_cache(s);
-  if (!make_feasible(s))
+  if (!ke_dual_make_feasible(s))
     return 0;
   fresh_gradient(s);
   rescale_start(s);
@@ -435,14 +401,14 @@ static double find_intercept(const ke_solver *s, double otherwise)
   return weight > 0.0 ? sum / weight : otherwise;
 }
 
-/* Fills the result; the status is KE_OK, KE_NOT_CONVERGED or KE_NOT_FINITE. */
-static ke_status judge(const ke_solver *s, double tol, ke_dual_result *result)
+ke_status ke_dual_judge(const ke_solver *s, double tol, ke_dual_result *result)
 {
   const moments m = measure(s);
   const double mu = middle(s, &result->violation);
   result->value = 0.5 * m.bkb - m.qb;
   result->gap = find_gap(s, mu, m.bkb);
   result->intercept = find_intercept(s, mu);
+  result->middle = mu;
   if (!isfinite(result->value) || isnan(result->gap))
     return KE_NOT_FINITE;
   result->scale = m.size + 0.5 * fabs(m.bkb);
@@ -486,16 +452,19 @@ static void trust_start(ke_solver *s)
 
 static ke_status settle(ke_solver *s, const ke_dual_control *control, ke_dual_result *result)
 {
-  ke_status status = judge(s, control->tol, result);
+  ke_status status = ke_dual_judge(s, control->tol, result);
+  const double enough = isfinite(result->gap) ? control->share * result->gap : 0.0;
   int fresh = 1, stuck = 0, idle = 0;
   while (status != KE_NOT_FINITE) {
+    if (result->gap <= enough)
+      return KE_OK;
     const int ended = stuck || idle >= IDLE;
     if (status == KE_OK || ended) {
       if (fresh)
-        return ended && result->gap <= ROUNDED * result->scale ? KE_OK : status;
+        return ended && result->gap <= KE_ROUNDED * result->scale ? KE_OK : status;
       fresh_gradient(s);
       fresh = 1, stuck = 0;
-      status = judge(s, control->tol, result);
+      status = ke_dual_judge(s, control->tol, result);
       continue;
     }
     if (result->iterations >= control->max_iter)
@@ -506,7 +475,7 @@ static ke_status settle(ke_solver *s, const ke_dual_control *control, ke_dual_re
     stuck = o == KE_STUCK;
     fresh = fresh && result->iterations + result->faces == before;
     ke_check(s->env);
-    status = judge(s, control->tol, result);
+    status = ke_dual_judge(s, control->tol, result);
     idle = value - result->value > 4.0 * DBL_EPSILON * fabs(value) ? 0 : idle + 1;
     if (o == KE_UNBOUNDED)
       return KE_INFEASIBLE;

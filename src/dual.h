@@ -10,27 +10,23 @@
  *                           total 0; b = g * lambda; hard margin is C = Inf
  *   enclosing sphere        linear = diag(K) / 2, bounds [0, 1], total 1; the squared radius
  *                           is -2 times the value
- * K is read column by column: from `k` (n x n, leading dimension ldk), or where that is NULL
- * from `column`, which writes column j (n values), beside `diagonal` (n; may be NULL with k). */
+ * K is n x n, leading dimension ldk; working.h solves without holding it. */
 typedef struct {
   size_t n;
   const double *k;
   size_t ldk;
-  void (*column)(void *data, size_t j, double *out);
-  void *data;
-  const double *diagonal;
   const double *linear, *lower, *upper; /* n each */
   double total;
 } ke_dual;
 
 /* Stop: duality gap <= tol * scale (plus what rounding of K b hides), seen on a freshly computed
- * gradient; or 1e-8 * scale where rounding allows no further step.
- * `columns` (at least 2, used where k is NULL): how many columns the cache holds. `face`: the
- * largest rank of K on the free variables at which they still move together; 0: pairs only. */
+ * gradient; or 1e-8 * scale where rounding allows no further step; or once the gap has fallen to
+ * `share` of that of the start (0: never). `face`: the largest rank of K on the free variables at
+ * which they still move together; 0: pairs only. */
 typedef struct {
-  double tol;
+  double tol, share;
   size_t max_iter;
-  size_t columns, face;
+  size_t face;
   double *doubles; /* ke_dual_doubles() */
   size_t *indices; /* ke_dual_indices() */
 } ke_dual_control;
@@ -41,12 +37,13 @@ typedef struct {
   double scale;      /* what the gap is measured by: sum |linear b| + 1/2 b'Kb */
   double violation;  /* of the optimality conditions: largest rise minus smallest fall */
   double intercept;  /* multiplier of the sum: mean gradient of the free variables, |b| weighted */
+  double middle;     /* between the largest rise and the smallest fall */
   size_t iterations; /* pair steps */
   size_t faces;      /* face steps */
 } ke_dual_result;
 
-size_t ke_dual_doubles(size_t n, size_t columns, size_t face);
-size_t ke_dual_indices(size_t n, size_t columns);
+size_t ke_dual_doubles(size_t n, size_t face);
+size_t ke_dual_indices(size_t n);
 
 /* `b` (n): the start in (made feasible first, any values; zeros are a cold start), the solution
  * out. `gradient` (n): linear - K b out. KE_OK: solved; KE_INFEASIBLE: unbounded (a hard margin

@@ -1,52 +1,7 @@
 #include "ffi.h"
 
+#include <math.h>
 #include <string.h>
-
-/* Columns of a source as they are asked for. */
-typedef struct {
-  ke_source source;
-  ke_env env;
-} column_source;
-
-static void source_column(void *data, size_t j, double *out)
-{
-  const column_source *c = (const column_source *)data;
-  ke_source_columns(&c->source, &j, 1, out, c->source.n, &c->env);
-}
-
-/* source: as for ffi_source() */
-static void set_rows(ke_dual *problem, SEXP source)
-{
-  column_source *c = (column_source *)R_alloc(1, sizeof(column_source));
-  c->env = ffi_env_serial();
-  (void)ffi_source(source, &c->source); /* the solver sees an overflow itself */
-  ffi_assert(c->source.symmetric, "source");
-  double *diagonal = ffi_doubles(c->source.n);
-  c->source.does->diagonal(c->source.self, diagonal);
-  problem->n = c->source.n;
-  problem->column = source_column;
-  problem->data = c;
-  problem->diagonal = diagonal;
-}
-
-static void set_matrix(ke_dual *problem, SEXP source)
-{
-  size_t columns;
-  problem->k = ffi_matrix(source, &problem->n, &columns, "K");
-  problem->ldk = problem->n;
-  ffi_assert(columns == problem->n, "K");
-}
-
-/* Faces as wide as is any use, a cache of at most `bytes`. */
-static void lend_work(ke_dual_control *control, const ke_dual *problem, double bytes)
-{
-  const size_t n = problem->n, most = 1000;
-  const double fit = bytes / (8.0 * (double)n);
-  control->face = ke_smaller(n, most);
-  control->columns = problem->k ? 0 : (size_t)fmax(2.0, fmin(fit, (double)n));
-  control->doubles = ffi_doubles(ke_dual_doubles(n, control->columns, control->face));
-  control->indices = ffi_sizes(ke_dual_indices(n, control->columns));
-}
 
 static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, ke_status status)
 {
@@ -72,30 +27,40 @@ static const double *vector_of(SEXP list, const char *name, size_t n)
   return v;
 }
 
-/* problem: linear, lower, upper, start (n each), total; control: tol, max_iter, cache (bytes) */
-SEXP ffi_dual(SEXP source, SEXP problem, SEXP control)
+static ke_dual read_problem(SEXP problem, size_t n)
 {
-  ke_dual p;
-  memset(&p, 0, sizeof p);
-  ffi_assert(TYPEOF(problem) == VECSXP && TYPEOF(control) == VECSXP, "problem");
-  if (TYPEOF(source) == VECSXP)
-    set_rows(&p, source);
-  else
-    set_matrix(&p, source);
-  const size_t n = p.n;
-  ffi_assert(n > 0, "rows");
-  p.linear = vector_of(problem, "linear", n);
-  p.lower = vector_of(problem, "lower", n);
-  p.upper = vector_of(problem, "upper", n);
-  p.total = ffi_number(problem, "total");
-  ke_dual_control settings = {0};
-  settings.tol = ffi_number(control, "tol");
-  settings.max_iter = (size_t)ffi_number(control, "max_iter");
-  lend_work(&settings, &p, ffi_number(control, "cache"));
+  ffi_assert(TYPEOF(problem) == VECSXP && n > 0, "problem");
+  const ke_dual p = {.n = n,
+                     .ldk = n,
+                     .linear = vector_of(problem, "linear", n),
+                     .lower = vector_of(problem, "lower", n),
+                     .upper = vector_of(problem, "upper", n),
+                     .total = ffi_number(problem, "total")};
+  return p;
+}
 
-  SEXP solution = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
-  SEXP gradient = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+static SEXP start_of(SEXP problem, size_t n)
+{
+  SEXP solution = Rf_allocVector(REALSXP, (R_xlen_t)n);
   memcpy(REAL(solution), vector_of(problem, "start", n), n * sizeof(double));
+  return solution;
+}
+
+/* problem: linear, lower, upper, start (n each), total; control: tol, max_iter */
+SEXP ffi_dual(SEXP K, SEXP problem, SEXP control)
+{
+  size_t n, columns;
+  const double *k = ffi_matrix(K, &n, &columns, "K");
+  ffi_assert(columns == n && TYPEOF(control) == VECSXP, "K");
+  ke_dual p = read_problem(problem, n);
+  p.k = k;
+  /* faces as wide as is any use */
+  ke_dual_control settings = {.tol = ffi_number(control, "tol"), .face = ke_smaller(n, 1000)};
+  settings.max_iter = (size_t)ffi_number(control, "max_iter");
+  settings.doubles = ffi_doubles(ke_dual_doubles(n, settings.face));
+  settings.indices = ffi_sizes(ke_dual_indices(n));
+  SEXP solution = PROTECT(start_of(problem, n));
+  SEXP gradient = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
   const ke_env env = ffi_env_serial();
   ke_dual_result result;
   const ke_status status =
@@ -103,4 +68,58 @@ SEXP ffi_dual(SEXP source, SEXP problem, SEXP control)
   SEXP out = pack_result(solution, gradient, &result, status);
   UNPROTECT(2);
   return out;
+}
+
+/* sources: a list, each as for ffi_source(), with their weights and `noise` on the diagonal;
+ * control also: size of a working set, cache (bytes), threads */
+SEXP ffi_working(SEXP sources, SEXP problem, SEXP control)
+{
+  ffi_assert(TYPEOF(sources) == VECSXP && TYPEOF(control) == VECSXP, "sources");
+  SEXP terms = ffi_element(sources, "terms");
+  ffi_assert(TYPEOF(terms) == VECSXP && XLENGTH(terms) > 0, "terms");
+  ke_working w = {.terms = (size_t)XLENGTH(terms), .noise = ffi_number(sources, "noise")};
+  ke_source *source = (ke_source *)R_alloc(w.terms, sizeof(ke_source));
+  for (size_t t = 0; t < w.terms; t++) {
+    (void)ffi_source(VECTOR_ELT(terms, (R_xlen_t)t), &source[t]); /* the solver sees an overflow */
+    ffi_assert(source[t].symmetric && source[t].n == source[0].n, "terms");
+  }
+  const size_t n = source[0].n;
+  w.source = source;
+  w.weight = vector_of(sources, "weights", w.terms);
+  w.problem = read_problem(problem, n);
+  ke_working_control settings = {.tol = ffi_number(control, "tol")};
+  settings.max_iter = (size_t)ffi_number(control, "max_iter");
+  settings.size = ke_smaller(n, (size_t)fmax(16.0, ffi_number(control, "size")));
+  const double fit = ffi_number(control, "cache") / (8.0 * (double)n);
+  settings.columns = (size_t)fmin((double)n, fmax((double)settings.size, fit));
+  settings.doubles = ffi_doubles(ke_working_doubles(n, &settings));
+  settings.indices = ffi_sizes(ke_working_indices(n, &settings));
+  SEXP solution = PROTECT(start_of(problem, n));
+  SEXP gradient = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+  const ke_env env = ffi_env(ffi_element(control, "threads"));
+  ke_dual_result result;
+  const ke_status status =
+      ke_working_solve(&w, &settings, REAL(solution), REAL(gradient), &result, &env);
+  SEXP out = pack_result(solution, gradient, &result, status);
+  UNPROTECT(2);
+  return out;
+}
+
+/* sum over the columns of `a` of a'Ka of a source that is not held */
+SEXP ffi_source_form(SEXP list, SEXP a, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_source s;
+  (void)ffi_source(list, &s); /* an overflow shows in the sum */
+  size_t rows, columns;
+  const double *v = ffi_matrix(a, &rows, &columns, "a");
+  ffi_assert(s.symmetric && rows == s.n, "a");
+  double *sums = ffi_doubles(s.n), *work = ffi_doubles(ke_row_sums_work(s.n, env.threads));
+  double form = 0.0;
+  for (size_t c = 0; c < columns; c++) {
+    ke_row_sums(&s, 0, v + c * rows, sums, work, &env);
+    for (size_t i = 0; i < rows; i++)
+      form += v[i + c * rows] * sums[i];
+  }
+  return Rf_ScalarReal(form);
 }

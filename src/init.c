@@ -19,6 +19,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_diagonal, 2),
     ENTRY(ffi_dual, 3),
     ENTRY(ffi_eigen, 2),
+    ENTRY(ffi_source_form, 3),
+    ENTRY(ffi_working, 3),
     ENTRY(ffi_expand, 4),
     ENTRY(ffi_exact_shift, 1),
     ENTRY(ffi_extremes, 3),

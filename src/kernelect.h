@@ -14,6 +14,7 @@
 #include "criterion.h"
 #include "dual.h"
 #include "eigen.h"
+#include "working.h"
 #include "env.h"
 #include "exp.h"
 #include "expansion.h"

@@ -1,10 +1,14 @@
-/* What the parts of the dual solver share: dual.c (pairs, optimality) and face.c. */
+/* What the parts of the dual solver share: dual.c (pairs, optimality), face.c and
+ * working.c. */
 #ifndef KERNELECT_SOLVER_H
 #define KERNELECT_SOLVER_H
 
 #include "dual.h"
 
 #define NOWHERE ((size_t)-1)
+
+/* Relative gap that counts as solved where rounding allows no further step. */
+#define KE_ROUNDED 1e-8
 
 typedef struct {
   const ke_dual *p;
@@ -14,10 +18,6 @@ typedef struct {
   double *fall; /* 0 where b may shrink, else Inf */
   double *diagonal;
   double top; /* largest diagonal entry */
-  /* cache of columns */
-  size_t columns, clock;
-  double *store;
-  size_t *slot, *owner, *stamp; /* n, columns, columns */
   /* faces: free[0..rank) are independent, free[rank..m) depend on them, `pin` carries the sum */
   size_t face, m, rank, pin;
   double *l, *d, *residual, *pinned; /* n x face, n, n, n */
@@ -28,8 +28,18 @@ typedef struct {
 
 typedef enum { KE_MOVED, KE_STUCK, KE_UNBOUNDED } ke_outcome;
 
-/* Column j of K; the last two asked for stay valid. */
-const double *ke_dual_column(ke_solver *s, size_t j);
+/* Column j of K. */
+static inline const double *ke_dual_column(const ke_solver *s, size_t j)
+{
+  return s->p->k + j * s->p->ldk;
+}
+
+/* Puts b into its bounds and then, from the first variable on, corrects the sum; 0 if none has it.
+ */
+int ke_dual_make_feasible(ke_solver *s);
+
+/* Fills the result; the status is KE_OK, KE_NOT_CONVERGED or KE_NOT_FINITE. */
+ke_status ke_dual_judge(const ke_solver *s, double tol, ke_dual_result *result);
 
 /* b_i = value, and whether it may still grow or shrink. */
 void ke_dual_put(ke_solver *s, size_t i, double value);

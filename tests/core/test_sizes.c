@@ -12,8 +12,8 @@ static void products_of_sizes_do_not_wrap(void)
   mu_assert(ke_padded(n) >= n);
   mu_assert(ke_panel_size(n, d) >= n * d && n * d > (size_t)1 << 32);
   mu_assert(ke_row_sums_work(n, 64) >= 64 * (size_t)KE_TILE * KE_TILE + n);
-  mu_assert(ke_dual_doubles(n, 60000, 100) >= n * 60000);
-  mu_assert(ke_dual_indices(n, 60000) >= n);
+  mu_assert(ke_dual_doubles(n, 60000) >= n * 60000);
+  mu_assert(ke_dual_indices(n) >= n);
   mu_assert(ke_search_work(d) >= 2 * KE_MEMORY * d);
   const ke_env env = {.threads = 2};
   mu_assert(ke_subset_work(d, &env) >= d);

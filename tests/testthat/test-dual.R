@@ -45,16 +45,29 @@ test_that("decision values are those of kernlab and e1071", {
   }
 })
 
-test_that("columns made as needed give what the matrix gives", {
+test_that("columns made as needed give what the matrix gives, whatever is kept of them", {
   data <- overlapping(120, 4)
-  kernels <- list(rbf_kernel(1.2), linear_kernel(weights = 1:4), function_kernel(function(x, z) (1 + tcrossprod(x, z))^2))
-  for (kernel in kernels) {
-    K <- gram(data$x, kernel)
-    for (cache in c(8, 8 * 120 * 3, 1e8)) { # less than two columns are taken for two
-      fit <- svm_dual(list(x = data$x, kernel = kernel), data$g, 2, cache = cache)
-      expect_equal(fit$decision, svm_dual(K, data$g, 2)$decision, tolerance = 1e-7)
+  x <- data$x
+  one <- rbf_kernel(1.2)
+  two <- linear_kernel(weights = 1:4)
+  K <- 0.7 * gram(x, one) + 2 * gram(x, two) + 0.1 * diag(120)
+  rows <- row_sum(list(kernel_source(x, one), kernel_source(x, two)), c(0.7, 2), 0.1)
+  wanted <- svm_dual(K, data$g, 2)
+  for (cache in c(8, 8 * 120 * 30, 1e8)) {
+    for (size in c(2, 30, 1000)) { # a set has 16 variables or more, and no fewer columns are kept
+      fit <- svm_dual(rows, data$g, 2, cache = cache, size = size, tol = 1e-9)
+      expect_identical(fit$status, "ok")
+      expect_equal(fit$value, wanted$value, tolerance = 1e-8)
+      expect_equal(fit$decision, wanted$decision, tolerance = 1e-4)
+      expect_lte(fit$gap, 1e-8 * fit$scale)
+      q <- data$g
+      expect_lt(reference_breach(K, q, pmin(0, 2 * q), pmax(0, 2 * q), 0, fit$solution), 1e-3)
     }
   }
+  fine <- svm_dual(rows, data$g, 2, size = 60, tol = 1e-12)
+  expect_equal(fine$decision, wanted$decision, tolerance = 1e-6)
+  warm <- svm_dual(rows, data$g, 2, start = wanted$lambda, tol = 1e-9)
+  expect_equal(warm$faces, 0)
 })
 
 test_that("a warm start ends at the same place sooner", {

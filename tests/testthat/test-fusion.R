@@ -1031,3 +1031,52 @@ test_that("a path is as long as its iterations, whatever `max_iter`", {
   data <- toy(20, 3)
   expect_lt(nrow(kernel_fusion(data$x, data$y, max_iter = 1e9)$path), 1000)
 })
+
+# ---- without the n x n matrices -----------------------------------------------------------------
+
+test_that("machines on rows are those on matrices, to their gap", {
+  data <- toy(150, 4)
+  kernels <- list(a = rbf_kernel(), b = kernel_on(rbf_kernel(1), 1:3), line = linear_kernel(), n = noise_kernel())
+  for (y in list(factor(data$y > 0), cut(data$y, 3))) {
+    for (rule in c("preset", "simplex", "adaptive")) {
+      for (on in list(kernels, NULL)) {
+        fit <- function() suppressWarnings(kernel_fusion(data$x, y, on, adaptive = rule != "preset", rule = if (rule != "preset") rule, folds = 2, max_iter = 4))
+        held <- fit()
+        local({
+          old <- options(kernelect.held = 0)
+          on.exit(options(old))
+          rows <- fit()
+          expect_equal(rows$objective, held$objective, tolerance = 1e-6)
+          expect_equal(rows$weights, held$weights, tolerance = 1e-5)
+          expect_equal(rows$fitted.values, held$fitted.values, tolerance = 1e-4)
+          expect_lte(rows$gap, 1e-6)
+          expect_equal(predict(rows, data$x, type = "prob"), predict(held, data$x, type = "prob"), tolerance = 1e-3)
+        })
+      }
+    }
+  }
+})
+
+test_that("matrices are held where they are small, must be, or come from a function", {
+  one <- list(kernel = rbf_kernel(1))
+  expect_true(holds_matrices(5000, list(one), FALSE))
+  expect_false(holds_matrices(6000, list(one), FALSE))
+  expect_false(holds_matrices(5000, list(one, one), FALSE))
+  expect_true(holds_matrices(6000, list(one), TRUE))
+  expect_true(holds_matrices(6000, list(list(kernel = function_kernel(function(x, z) tcrossprod(x, z)))), FALSE))
+})
+
+test_that("an indefinite kernel is found from some of its rows, too", {
+  old <- options(kernelect.held = 0)
+  on.exit(options(old))
+  data <- toy(60, 3)
+  expect_error(kernel_fusion(data$x, factor(data$y > 0), list(sigmoid_kernel(1, -1))), class = "kernelect_error_indefinite")
+})
+
+test_that("a hard margin on rows is found or refused", {
+  old <- options(kernelect.held = 0)
+  on.exit(options(old))
+  fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], list(rbf_kernel()), adaptive = FALSE, cost = Inf)
+  expect_equal(fit$training_error, 0)
+  expect_error(kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], list(linear_kernel()), cost = Inf), class = "kernelect_error_infeasible")
+})

@@ -67,9 +67,9 @@ glue_calls <- function() {
     ffi_subset_extend = list(c(problem, list(linear, c(1, 0), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_dual = list(
-      list(K, dual, list(tol = 1e-8, max_iter = 100, cache = 1e6)),
-      list(c(list(K[, -1], text), bad_sources), c(without(dual), list(1, utils::modifyList(dual, list(upper = 1:6)), utils::modifyList(dual, list(linear = 1)))),
-           c(without(list(tol = 1e-8, max_iter = 100, cache = 1e6)), list(c(1, 1, 1))))
+      list(K, dual, list(tol = 1e-8, max_iter = 100)),
+      list(list(K[, -1], text), c(without(dual), list(1, utils::modifyList(dual, list(upper = 1:6)), utils::modifyList(dual, list(linear = 1)))),
+           c(without(list(tol = 1e-8, max_iter = 100)), list(c(1, 1, 1))))
     ),
     ffi_eigen = list(list(K, 0), list(list(K[, -1], text, K[0, 0]), NULL)),
     ffi_expand = list(
@@ -81,6 +81,12 @@ glue_calls <- function() {
                   function(bad) utils::modifyList(what, bad)), bad_threads)
     ),
     ffi_extremes = list(list(x, c(0, 0), diag(2)), list(bad_x, list(1, 1:2), list(diag(3), 1))),
+    ffi_working = list(
+      list(row_sum(list(kernel_source(x, linear_kernel()))), dual, list(tol = 1e-8, max_iter = 100, size = 4, cache = 1e6, threads = 1L)),
+      list(list(list(), row_sum(list()), row_sum(list(kernel_source(x, linear_kernel())), c(1, 2)), row_sum(list(kernel_source(x[-1, ], linear_kernel())))),
+           without(dual), without(list(tol = 1e-8, max_iter = 100, size = 4, cache = 1e6, threads = 1L)))
+    ),
+    ffi_source_form = list(list(kernel_source(x, linear_kernel()), x, 1L), list(list(list()), list(x[-1, ], text), bad_threads)),
     ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
     ffi_regress = list(
       list(x, narrow, 0, NULL, TRUE),
