@@ -304,7 +304,7 @@ test_that("the other methods show what there is", {
   expect_snapshot({
     fit
     summary(fit)
-    kernel_fusion(iris[1:4], iris$Species, blocks <- list(s = kernel_on(rbf_kernel(2), 1:2), p = kernel_on(rbf_kernel(2), 3:4)))
+    kernel_fusion(iris[1:4], iris$Species, blocks <- list(s = kernel_on(rbf_kernel(2), 1:2), p = kernel_on(rbf_kernel(2), 3:4)), tol = 1e-10)
     kernel_fusion(y ~ ., simulate_fusion(20, seed = 1), noise = 0)
     kernel_on(rbf_kernel(2), c("a", "b"))
     noise_kernel()
