@@ -84,6 +84,7 @@ residuals.kernelect_model <- function(object, ...) {
 kept_rows <- function(object, field) {
   value <- object[[field]]
   if (is.null(value)) fail_not_kept(sub(".", " ", field, fixed = TRUE))
+  if (!is.atomic(value)) fail_damaged("object", field)
   omitted <- object$na.action
   must_hold("object", na.action = is.null(omitted) ||
     (inherits(omitted, c("omit", "exclude")) && is_index(omitted, NROW(value) + length(omitted))))
@@ -160,7 +161,7 @@ update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
   if (!missing(formula.)) call$formula <- stats::update.formula(stats::formula(object), formula.)
   if (is.call(call$formula)) {
     call$formula <- structure(
-      call$formula, class = "formula", .Environment = unpacked_scope(model_input(object)$scope, here)
+      call$formula, class = "formula", .Environment = formula_home(object, here)
     )
   }
   changes <- match.call(expand.dots = FALSE)$...
@@ -195,7 +196,7 @@ own_class <- function(object) class(object)[match("kernelect_model", class(objec
 formula.kernelect_model <- function(x, ...) {
   terms <- fitted_terms(x)
   attributes(terms) <- NULL
-  structure(terms, class = "formula", .Environment = unpacked_scope(model_input(x)$scope))
+  structure(terms, class = "formula", .Environment = formula_home(x))
 }
 
 #' @rdname verbs
@@ -209,12 +210,28 @@ terms.kernelect_model <- function(x, ...) {
   factors <- matrix(0L, length(variables), length(labels), dimnames = list(variables, labels))
   factors[cbind(setdiff(seq_along(variables), attr(terms, "response")), seq_along(labels))] <- 1L
   attr(terms, "factors") <- factors
-  attr(terms, ".Environment") <- unpacked_scope(model_input(x)$scope)
+  attr(terms, ".Environment") <- formula_home(x)
   terms
 }
 
+# Where a formula finds what it uses: things that were kept, before what `parent` knows.
+formula_home <- function(object, parent = globalenv()) {
+  input <- tryCatch(model_input(object), error = function(e) NULL)
+  must_hold("object", input = is.null(input) || valid_input(input))
+  unpacked_scope(input$scope, parent)
+}
+
 fitted_terms <- function(object) {
-  if (inherits(object$terms, "terms") && is.call(object$terms)) return(object$terms)
+  if (inherits(object$terms, "terms") && is.call(object$terms)) {
+    must_hold("object", terms = {
+      variables <- attr(object$terms, "variables")
+      response <- attr(object$terms, "response")
+      labels <- attr(object$terms, "term.labels")
+      is.call(variables) && is.character(labels) && is_number(response) && response %in% 0:1 &&
+        length(variables) - 1L - response == length(labels)
+    })
+    return(object$terms)
+  }
   abort("model", "The model was not fitted by a formula: it has no formula, terms or model frame.")
 }
 
@@ -228,7 +245,7 @@ model.frame.kernelect_model <- function(formula, ...) {
   given <- list(...)
   unknown <- setdiff(names(given), c("data", "subset", "weights"))
   if (length(unknown)) refuse_dots(unknown, length(unknown), function(data, subset, weights) NULL)
-  attr(terms, ".Environment") <- unpacked_scope(model_input(formula)$scope, here)
+  attr(terms, ".Environment") <- formula_home(formula, here)
   parts <- as.list(call)[c("data", "subset", "weights")]
   parts[names(given)] <- given
   action <- switch(class(formula$na.action)[1L], omit = stats::na.omit, exclude = stats::na.exclude,

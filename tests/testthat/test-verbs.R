@@ -289,3 +289,15 @@ test_that("a dot in a formula is read anew by update(), and models carry no envi
   expect_null(attributes(changed$call$formula))
   expect_identical(changed$call$formula, quote(mpg ~ wt))
 })
+
+test_that("a model that no longer holds together is told so by every verb", {
+  fit <- kernel_lm(Species ~ log(Petal.Width) + Sepal.Length, iris, size = 4)
+  verbs <- list(fitted, stats::formula, stats::terms, stats::model.frame, update, predict)
+  spoilt <- list(
+    within_list(fit, basis = "text", terms = 1, fitted.values = globalenv(), call = 1),
+    within_list(fit, terms = structure(fit$terms, variables = NULL), na.action = "a", basis = list(input = 1), call = NULL)
+  )
+  for (model in spoilt) {
+    for (verb in verbs) expect_error(verb(model), class = "kernelect_error_model")
+  }
+})
