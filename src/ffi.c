@@ -76,6 +76,27 @@ SEXP ffi_status(ke_status status)
   return Rf_mkString(names[status]);
 }
 
+/* A named list; the values are protected by the caller. */
+SEXP ffi_named_list(int count, const char *const names[], const SEXP values[])
+{
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, count)),
+       labels = PROTECT(Rf_allocVector(STRSXP, count));
+  for (int i = 0; i < count; i++) {
+    SET_VECTOR_ELT(list, i, values[i]);
+    SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, labels);
+  UNPROTECT(2);
+  return list;
+}
+
+SEXP ffi_vector(const double *from, size_t n)
+{
+  SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)n);
+  memcpy(REAL(out), from, n * sizeof(double));
+  return out;
+}
+
 static void check_interrupt(void *data)
 {
   (void)data;

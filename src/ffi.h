@@ -44,6 +44,15 @@ ke_kernel ffi_kernel(SEXP spec, size_t d);
 /* Which of `names` (the last NULL) a text is: an enum by its names, in order. */
 int ffi_choice(SEXP text, const char *const *names, const char *what);
 
+/* A named list, the values protected by the caller; and a copy of n numbers. */
+SEXP ffi_named_list(int count, const char *const names[], const SEXP values[]);
+SEXP ffi_vector(const double *from, size_t n);
+
+/* The factor U of a target UU', a row for each of n (ffi_criterion.c); a search from `start` by
+ * `control` (ffi_ascent.c). */
+const double *ffi_target(SEXP u, size_t n, size_t *rank);
+SEXP ffi_search(const ke_objective *f, SEXP start, SEXP control);
+
 /* The name of a status. An entry that has no result returns it in place of one; R/status.R has
  * the words. */
 SEXP ffi_status(ke_status status);

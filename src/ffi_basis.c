@@ -35,7 +35,7 @@ static ke_source centred(const ke_source *inner, centre *c, const ke_env *env)
 
 /* ---- the engine ------------------------------------------------------------------------ */
 
-static void lend_triangle(ke_basis *b, size_t capacity)
+static void allocate_triangle(ke_basis *b, size_t capacity)
 {
   double *triangle = ffi_doubles(capacity * (capacity + 1) / 2);
   if (b->size > 0)
@@ -55,9 +55,9 @@ static void copy_factor(const ke_basis *b, double *to)
   }
 }
 
-/* Room for `capacity` columns: the factor is an R matrix, so that it can be handed over. It
+/* Space for `capacity` columns: the factor is an R matrix, so that it can be handed over. It
  * lives in `box`, a protected list of one. */
-static void lend_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
+static void allocate_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
 {
   SEXP factor = PROTECT(Rf_allocMatrix(REALSXP, (int)b->body.n, (int)capacity));
   ffi_large_pages(REAL(factor), b->body.n * capacity * sizeof(double));
@@ -69,10 +69,10 @@ static void lend_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
   b->pool.panel = ffi_doubles(b->pool.most * capacity);
   b->body.work = ffi_doubles(ke_body_work(capacity, threads));
   if (b->rule->unpivoted)
-    lend_triangle(b, capacity);
+    allocate_triangle(b, capacity);
 }
 
-static void lend_rows(ke_basis *b)
+static void allocate_rows(ke_basis *b)
 {
   const size_t n = b->body.n, most = b->pool.most > KE_BLOCK ? b->pool.most : KE_BLOCK;
   b->body.diagonal = ffi_doubles(n);
@@ -123,7 +123,7 @@ static ke_basis engine_for(const ke_source *source, SEXP rule)
   ffi_assert(!b.rule->has_threshold || b.threshold, "threshold");
   b.pool.most = candidates_for(b.body.n, rule);
   b.forced = b.body.n;
-  lend_rows(&b);
+  allocate_rows(&b);
   return b;
 }
 
@@ -225,9 +225,9 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
   if (status != KE_OK)
     return status;
   choose_first(b, rule, env);
-  lend_columns(b, first_capacity(b, rule), box, env->threads);
+  allocate_columns(b, first_capacity(b, rule), box, env->threads);
   while ((status = ke_basis_run(b, env)) == KE_FULL)
-    lend_columns(b, ke_smaller(b->limit, 2 * b->body.capacity), box, env->threads);
+    allocate_columns(b, ke_smaller(b->limit, 2 * b->body.capacity), box, env->threads);
   return status;
 }
 

@@ -232,7 +232,7 @@ in_folder <- function(folder, code) {
 
 core_sources <- function() Sys.glob("src/*.c")[!grepl("/(ffi.*|init)[.]c$", Sys.glob("src/*.c"))]
 core_object <- function(source, folder = "core") file.path(folder, sub("[.]c$", ".o", basename(source)))
-compiler <- function(...) quietly(Sys.getenv("CC", "gcc"), c("-O2 -fopenmp", ...)) == 0L
+compiler <- function(...) quietly(Sys.getenv("CC", "gcc"), c("-O2 -pthread", ...)) == 0L
 sanitizers <- "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 compile_core <- function(source, object = core_object(source), flags = NULL) {
@@ -331,7 +331,7 @@ code_bytes <- function(work, source) {
   headers <- system2(r_binary("R"), c("CMD", "config", "--cppflags"), stdout = TRUE)
   object <- tempfile(fileext = ".o")
   on.exit(unlink(object))
-  status <- quietly(Sys.getenv("CC", "gcc"), c("-O2 -g0 -fopenmp", headers, "-c", file.path(work, source), "-o", object))
+  status <- quietly(Sys.getenv("CC", "gcc"), c("-O2 -g0 -pthread", headers, "-c", file.path(work, source), "-o", object))
   if (status == 0L) readBin(object, "raw", file.size(object))
 }
 

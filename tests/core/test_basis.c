@@ -16,7 +16,10 @@ static double uniform(void *data)
   return ((double)(state >> 8) + 0.5) / 16777216.0;
 }
 
-static const ke_env env = {.threads = 1, .uniform = uniform};
+enum { THREADS = 3 };
+
+static const ke_env env = {.threads = 1, .uniform = uniform},
+                    several = {.threads = THREADS, .uniform = uniform};
 
 static double *lend(size_t n) { return calloc(n ? n : 1, sizeof(double)); }
 
@@ -55,7 +58,7 @@ static void lend_columns(ke_basis *b, size_t capacity)
       free(b->state.solution);
   b->body.factor = factor;
   b->pool.panel = lend(b->pool.most * capacity);
-  b->body.work = lend(ke_body_work(capacity, 1));
+  b->body.work = lend(ke_body_work(capacity, THREADS));
   b->state.triangle = triangle;
   b->state.solution = lend(capacity);
   b->body.capacity = capacity;
@@ -237,6 +240,31 @@ static void test_growth_of_the_factor_changes_nothing(void)
   unmake(&p);
 }
 
+static void test_threads_do_not_change_a_bit(void)
+{
+  const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KGS, KE_RANDOM};
+  const size_t n = 5 * KE_TILE + 7;
+  problem p = make(n, 5, rbf);
+  double *w = random_matrix(n, 1), *sums[] = {lend(n), lend(n)};
+  double *work = lend(ke_row_sums_work(n, THREADS));
+  for (int m = 0; m < 4; m++) {
+    ke_basis a = engine(&p.data, methods[m], 150, 200), b = engine(&p.data, methods[m], 150, 200);
+    run_in(&a, 150, &env);
+    run_in(&b, 150, &several);
+    mu_assert(a.size == b.size && a.size > KE_BLOCK);
+    mu_assert(memcmp(a.index, b.index, a.size * sizeof(size_t)) == 0);
+    mu_assert(memcmp(a.body.factor, b.body.factor, n * a.size * sizeof(double)) == 0);
+    mu_assert(memcmp(a.path, b.path, a.size * sizeof(ke_pick)) == 0);
+    drop(&a);
+    drop(&b);
+  }
+  ke_row_sums(&p.data, 1, w, sums[0], work, &env);
+  ke_row_sums(&p.data, 1, w, sums[1], work, &several);
+  mu_assert(memcmp(sums[0], sums[1], n * sizeof(double)) == 0);
+  free(w), free(sums[0]), free(sums[1]), free(work);
+  unmake(&p);
+}
+
 static void test_one_and_two_rows_work(void)
 {
   const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM};
@@ -371,14 +399,12 @@ static void test_a_callback_is_a_source(void)
   problem p = make(N, 3, quadratic);
   table t = {p.K, N};
   double diagonal[N], *state = lend(ke_source_callback_state(N));
-  size_t born = 0;
   for (size_t i = 0; i < N; i++)
     diagonal[i] = p.K[i * (N + 1)];
   ke_source s = ke_source_callback(copy_entries, &t, diagonal, N, state);
-  const ke_env several = {.threads = 3, .born = &born};
   mu_assert(views_agree(&s, p.K));
-  mu_assert(ke_source_env(&s, &several).threads == 1 &&
-            ke_source_env(&p.data, &several).threads == 3);
+  mu_assert(ke_source_env(&s, &several).threads == 1);
+  mu_assert(ke_source_env(&p.data, &several).threads == THREADS);
   free(state);
   unmake(&p);
 }
@@ -752,6 +778,7 @@ int main(void)
   mu_run(test_data_and_matrix_sources_agree);
   mu_run(test_rank_ends_the_path);
   mu_run(test_growth_of_the_factor_changes_nothing);
+  mu_run(test_threads_do_not_change_a_bit);
   mu_run(test_one_and_two_rows_work);
   mu_run(test_the_centre_has_no_length_and_is_never_picked);
   mu_run(test_all_views_of_a_source_agree);
