@@ -126,17 +126,19 @@ check_given <- function(...) {
 # A misspelt argument must not vanish in `...`.
 check_dots <- function(...) {
   if (...length() == 0L) return(invisible())
-  refuse_dots(...names(), ...length(), sys.function(sys.parent()))
+  refuse_dots(...names(), ...length(), sys.function(sys.parent()), list(...))
 }
 
 # `f` is the function whose arguments the unknown ones may stand for.
-refuse_dots <- function(names, count, f) {
+refuse_dots <- function(names, count, f, values = NULL) {
   if (is.null(names)) names <- character(count)
   unnamed <- is.na(names) | names == ""
   near <- unique(unlist(lapply(names[!unnamed], nearest_name, setdiff(names(formals(f)), "..."))))
   shown <- ifelse(unnamed, "an unnamed argument", paste0("`", names, "`"))
+  hint <- if ("kernel" %in% names(formals(f))) kernel_hint(names, values)
   abort("dots", "Unknown argument: ", paste(shown, collapse = ", "), ". ",
-        if (length(near)) paste0("Did you mean ", backticked(near), "?")
+        if (!is.null(hint)) hint
+        else if (length(near)) paste0("Did you mean ", backticked(near), "?")
         else "Check the spelling: argument names are case-sensitive and listed on the help page.")
 }
 

@@ -404,6 +404,23 @@ kernel_choices <- function() {
   names(types)[!vapply(types, function(spec) is.null(spec$default), NA)]
 }
 
+# What to write where a parameter of a kernel was given to a function that takes a kernel.
+kernel_hint <- function(names, values = NULL) {
+  for (type in kernel_choices()) {
+    make <- kernel_types()[[type]]$default
+    at <- which(names %in% setdiff(names(formals(make)), "weights"))
+    if (!length(at)) next
+    given <- vapply(at, function(i) {
+      value <- if (i <= length(values)) values[[i]]
+      paste(c(names[i], if (is_number(value) || is_text(value)) deparse(value)), collapse = " = ")
+    }, "")
+    return(paste0("It belongs to the kernel: use `kernel = ", type, "_kernel(", toString(given),
+                  ")`."))
+  }
+}
+
+is_text <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+
 refuse_kernlab <- function(name) {
   remedy <- if (name == "stringdot") {
     "It compares strings: give its `kernlab::kernelMatrix()` as `K`."

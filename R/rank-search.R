@@ -77,8 +77,8 @@ fixed_space <- function(problem, control) {
   columns <- ncol(problem$x)
   chosen <- function(set) replace(numeric(columns), set, 1)
   single <- function(set) {
-    sums <- .Call(ffi_subset_extend, problem$x[, set, drop = FALSE], problem$u, problem$kernel,
-                  numeric(length(set)), control$threads)
+    sums <- .Call(ffi_subset_extend, problem$x[, set, drop = FALSE], problem$u,
+                  core_columns(problem$kernel, set), numeric(length(set)), control$threads)
     alignment_of(sums, problem)
   }
   list(

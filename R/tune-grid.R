@@ -128,7 +128,7 @@ at_edge <- function(results, best, grid, reached) {
     if (length(values) < 2L || is.na(at)) return(NULL)
     if (at == min(values)) "smallest" else if (at == max(values)) "largest"
   }
-  type <- function(label) grid$kernels[[label]]$type
+  type <- function(label) kernel_name(grid$kernels[[label]])
   alike <- vapply(results$kernel, function(label) identical(type(label), type(best$kernel)), NA)
   found <- list(sigma = edge(results$sigma[alike], best$sigma))
   for (name in names(grid$settings)) found[[name]] <- edge(grid$settings[[name]], best[[name]])

@@ -2,8 +2,23 @@
 #ifndef KERNELECT_ENV_H
 #define KERNELECT_ENV_H
 
+#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Rounding is relied upon: by exp, by exact symmetry, by distances that are exactly zero. */
+#ifdef __FAST_MATH__
+#error "kernelect must be compiled without -ffast-math: its results would be wrong"
+#endif
+#if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0)
+#if defined(__GNUC__) && !defined(__clang__) && (defined(__i386__) || defined(__x86_64__))
+/* arithmetic with excess precision rounds twice, and not always: every processor that R runs on
+ * has the other kind */
+#pragma GCC target("sse2,fpmath=sse")
+#else
+#error "kernelect needs double arithmetic without excess precision (FLT_EVAL_METHOD 0 or 1)"
+#endif
+#endif
 
 static inline size_t ke_smaller(size_t a, size_t b) { return a < b ? a : b; }
 

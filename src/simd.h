@@ -3,7 +3,7 @@
 #ifndef KERNELECT_SIMD_H
 #define KERNELECT_SIMD_H
 
-#include <stdint.h>
+#include "env.h"
 
 typedef double v4 __attribute__((vector_size(32)));
 typedef double v4_loose __attribute__((vector_size(32), aligned(8), may_alias));

@@ -341,3 +341,36 @@ test_that("one row keeps its name, and rows of `z` are looked at", {
   expect_error(gram(x, z = z), "`z` has missing values in column 1 (1).", fixed = TRUE, class = "kernelect_error_missing_values")
   expect_error(gram(x, z = z[1, , drop = FALSE]), "`z` has NaN (1)", fixed = TRUE, class = "kernelect_error_not_finite")
 })
+
+# Differences, squared and summed.
+naive_distances <- function(x) {
+  Reduce(`+`, lapply(seq_len(ncol(x)), function(k) outer(x[, k], x[, k], "-")^2))
+}
+
+test_that("far outliers and distant clusters cost no digits", {
+  set.seed(1)
+  for (d in c(1, 3)) {
+    small <- function(n, size) size * matrix(stats::rnorm(n * d), n)
+    cases <- list(
+      list(rbind(small(50, 1e-3), 1e8), 1e-3),
+      list(rbind(small(30, 1e-4), 1e8 + small(30, 1e-4)), 1e-4),
+      list(1e6 + small(100, 1), 1),
+      list(rbind(1e5 + small(100, 1), 0.123), 1)
+    )
+    for (case in cases) {
+      D <- naive_distances(case[[1]])
+      expect_lt(max(abs(gram(case[[1]], rbf_kernel(case[[2]])) - exp(-D / (2 * case[[2]]^2)))), 1e-12)
+      expect_lt(max(abs(gram(case[[1]], laplace_kernel(case[[2]])) - exp(-sqrt(D) / case[[2]]))), 1e-12)
+    }
+  }
+})
+
+test_that("a common offset is taken from a column only where that rounds nothing", {
+  expect_identical(core_shift(cbind(1e6 + 0:9, c(1e-3, 1e6))), c(1000004.5, 0))
+  expect_identical(core_shift(matrix(c(1e8, 1e8 + 1e-4))), 1e8)
+  shifted <- core_shift(iris_matrix())
+  x <- iris_matrix()
+  for (k in which(shifted != 0)) expect_identical((x[, k] - shifted[k]) + shifted[k], x[, k])
+  expect_identical(core_shift(matrix(c(1e300, 1e308))), 0) # beyond what few digits can hold
+  expect_identical(core_shift(matrix(0, 0, 2)), c(0, 0))
+})

@@ -188,6 +188,16 @@ test_that("a function of the user may be a part", {
   }
 })
 
+test_that("a kernel's parameter in the wrong place is sent to the kernel", {
+  x <- iris_matrix()
+  expect_error(kernel_lm(x, iris$Species, sigma = 2), "use `kernel = rbf_kernel(sigma = 2)`", fixed = TRUE, class = "kernelect_error_dots")
+  expect_error(kernel_basis(x, gamma = 0.5), "rbf_kernel(gamma = 0.5)", fixed = TRUE, class = "kernelect_error_dots")
+  expect_error(kernel_pca(x, degree = 2), "polynomial_kernel(degree = 2)", fixed = TRUE, class = "kernelect_error_dots")
+  expect_error(kernel_lda(Species ~ ., iris, sigma = "median"), "rbf_kernel(sigma = \"median\")", fixed = TRUE, class = "kernelect_error_dots")
+  expect_error(kernel_takes(x, iris$Species, sigma = x), "rbf_kernel(sigma)", fixed = TRUE, class = "kernelect_error_dots")
+  expect_error(kernel_lm(x, iris$Species, Size = 2), "Did you mean `size`?", fixed = TRUE, class = "kernelect_error_dots")
+})
+
 # ---- gradients -----------------------------------------------------------------------------
 
 test_that("gradients of criteria by scale factors match differences", {
