@@ -15,9 +15,13 @@ rank_headline <- function(x) {
   paste0(
     "<kernel_rank> ", x$method, ": ", length(x$score), " columns, ", x$nobs, " rows, ",
     if (length(x$classes)) paste(length(x$classes), "classes") else "numbers",
-    if (!is.na(x$value)) paste0("; ", rank_methods[[x$method]]$value, " ", format(x$value, digits = 4)),
+    if (!is.na(x$value)) {
+      paste0("; ", rank_methods[[x$method]]$value, " ", format(x$value, digits = 4))
+    },
     if (!x$converged) " (not converged)",
-    if (!is.null(x$frequency)) paste0("; share of resamples in the best ", x$n, chance_words(x$null))
+    if (!is.null(x$frequency)) {
+      paste0("; share of resamples in the best ", x$n, chance_words(x$null))
+    }
   )
 }
 
