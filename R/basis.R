@@ -415,6 +415,17 @@ head.kernel_basis <- function(x, n = 6L, ...) {
   x
 }
 
+# How models speak of their basis and its kernel.
+basis_words <- function(basis) {
+  L <- length(basis$index)
+  if (!inherits(basis, "kernel_basis")) return("all rows")
+  paste0("a basis of ", L, " row", if (L > 1L) "s", " (\"", basis$method, "\")")
+}
+
+kernel_words <- function(basis) {
+  if (is.null(basis$kernel)) "given Gram matrix" else kernel_label(basis$kernel)
+}
+
 #' @export
 print.kernel_basis <- function(x, ...) guard_model("x", {
   validate_basis(x, "x")

@@ -39,7 +39,8 @@ expand_values <- function(x, kept, what, threads) {
 # A user's function is asked for chunks of values.
 expand_by_function <- function(basis, vectors, x, what, scaling) {
   x <- apply_scaling(x, scaling)
-  width <- if (what$residual) 1L else if (is.null(what$dual)) nrow(basis$vectors) else ncol(what$dual)
+  width <- if (is.null(what$dual)) nrow(basis$vectors) else ncol(what$dual)
+  if (what$residual) width <- 1L
   value <- zeros(nrow(x), width)
   for (rows in row_chunks(nrow(x), nrow(vectors))) {
     part <- x[rows, , drop = FALSE]
@@ -83,7 +84,8 @@ cross_values <- function(basis, newdata, arg = "newdata") {
   columns <- function(index, names) cross_columns(newdata, index, names, basis$n, arg)
   x <- columns(basis$index, basis$row_names)
   if (length(basis$center_index)) x <- cbind(x, columns(basis$center_index, basis$center_names))
-  list(x = take_rows(x, if (!all(complete)) complete), complete = complete, rows = rownames(newdata))
+  if (!all(complete)) x <- x[complete, , drop = FALSE]
+  list(x = x, complete = complete, rows = rownames(newdata))
 }
 
 # Columns of a cross-Gram matrix that belong to training rows `index`: by name where both sides

@@ -146,8 +146,8 @@ discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
   )
 }
 
-# Axes by whitening with the Cholesky factor, which can be interrupted; NULL where the basis is small,
-# or so nearly singular that its rank must be looked at.
+# Axes by whitening with the Cholesky factor, which can be interrupted; NULL where the basis is
+# small, or so nearly singular that its rank must be looked at.
 ridged_axes <- function(root_means, total, ridge, count) {
   size <- ncol(total)
   if (size <= 200L || ridge < 1e-10) return(NULL)

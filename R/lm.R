@@ -51,8 +51,8 @@
 #'   (`predict(basis, x)`), size + 1 values; a column per response or class, if there are several;
 #' * `fitted.values`, `residuals`: of the training rows (for a factor: of its indicators, a column
 #'   per class), NULL without `keep`;
-#' * `basis`: the [kernel_basis()] of the size chosen; `expansion`: the coefficients on kernel values
-#'   against its rows, `dual`, with those on coordinates they are `of`;
+#' * `basis`: the [kernel_basis()] of the size chosen; `expansion`: the coefficients on kernel
+#'   values against its rows, `dual`, with those on coordinates they are `of`;
 #' * `size`, `ridge`: as chosen or given;
 #' * `loo`: data frame with `size`, `ridge` and the exact leave-one-out figures `loss`, the mean
 #'   squared error (over all responses; for a factor of the indicators, summed over classes: the
@@ -341,7 +341,8 @@ lm_values <- function(object, newdata, threads) {
   dual <- dual_of(object$expansion, object$basis, slopes(object$coefficients))
   intercept <- as.vector(if (is.matrix(object$coefficients)) object$coefficients[1L, ]
                          else object$coefficients[1L])
-  expand_new(object$basis, newdata, expansion(object$basis, dual = dual, offset = intercept), threads)
+  what <- expansion(object$basis, dual = dual, offset = intercept)
+  expand_new(object$basis, newdata, what, threads)
 }
 
 # Coefficients without the intercept, a column per response.
@@ -350,12 +351,6 @@ slopes <- function(coefficients) {
   a <- coefficients[-1L, , drop = FALSE]
   rownames(a) <- NULL
   a
-}
-
-# NA where a row has missing values; `decide` is classes_of() or like it.
-predicted_classes <- function(values, levels, decide = classes_of) {
-  complete <- !is.na(values[, 1L])
-  fill_rows(decide(values[complete, , drop = FALSE], levels), complete)
 }
 
 # ---- methods ---------------------------------------------------------------------------------

@@ -147,6 +147,12 @@ classes_of <- function(values, levels) {
   factor(levels[best], levels = levels)
 }
 
+# NA where a row has missing values; `decide` is classes_of() or like it.
+predicted_classes <- function(values, levels, decide = classes_of) {
+  complete <- !is.na(values[, 1L])
+  fill_rows(decide(values[complete, , drop = FALSE], levels), complete)
+}
+
 # Whether fields of n training rows are kept.
 check_keep <- function(keep, n) if (is.null(keep)) n <= 10000 else check_flag(keep, "keep")
 

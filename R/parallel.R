@@ -1,4 +1,5 @@
-# Long loops: in parallel where the user has set a plan, with a progress bar where asked for.
+# Long loops: in parallel where the user has set a plan, with a progress bar where asked for, and
+# with random numbers of their own.
 
 parallel_plan <- function() {
   requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
@@ -36,4 +37,20 @@ progress <- function(verbose, count, show = show_progress(verbose)) {
     if (!is.null(bar)) utils::setTxtProgressBar(bar, done)
     invisible()
   }
+}
+
+# run() with a generator of its own: the user's is put back, also where there was none yet.
+preserve_seed <- function(seed, run) {
+  seed <- check_whole(seed, "seed", min = -.Machine$integer.max)
+  had <- exists(".Random.seed", globalenv(), inherits = FALSE)
+  old <- if (had) get(".Random.seed", globalenv(), inherits = FALSE)
+  kind <- as.list(RNGkind())
+  on.exit(if (had) {
+    assign(".Random.seed", old, globalenv())
+  } else {
+    suppressWarnings(do.call(RNGkind, kind)) # "Rounding" warns
+    rm(".Random.seed", envir = globalenv())
+  })
+  set.seed(seed, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+  run()
 }

@@ -112,7 +112,8 @@ greedy_pca <- function(parts, ncomp, center, keep) {
   new_pca(
     values = spectrum$values[chosen], total = sum(spectrum$values),
     loadings = dual_coefficients(parts$basis, v), offset = offset,
-    scores = if (keep) z %*% v - rep(offset, each = nrow(z)), basis = parts$basis, rows = parts$rows, center = center, n = nrow(z)
+    scores = if (keep) z %*% v - rep(offset, each = nrow(z)), basis = parts$basis,
+    rows = parts$rows, center = center, n = nrow(z)
   )
 }
 
@@ -263,16 +264,6 @@ print.kernel_pca <- function(x, ...) guard_model("x", {
   invisible(x)
 })
 
-basis_words <- function(basis) {
-  L <- length(basis$index)
-  if (!inherits(basis, "kernel_basis")) return("all rows")
-  paste0("a basis of ", L, " row", if (L > 1L) "s", " (\"", basis$method, "\")")
-}
-
-kernel_words <- function(basis) {
-  if (is.null(basis$kernel)) "given Gram matrix" else kernel_label(basis$kernel)
-}
-
 #' @export
 summary.kernel_pca <- function(object, ...) guard_model("object", {
   check_dots(...)
@@ -341,13 +332,6 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
   )
   plot_groups(scores, classes, labels, ...)
 })
-
-check_components <- function(components, most, arg = "components") {
-  good <- is.numeric(components) && length(components) == 2L && !anyNA(components) &&
-    all(components >= 1 & components <= most & components == trunc(components))
-  if (!good) must_be(arg, paste("two whole numbers from 1 to", most), components)
-  components
-}
 
 plot_variance <- function(x, ...) {
   share <- x$values / x$total

@@ -157,3 +157,11 @@ plot_confusion <- function(confusion, title, ..., xlab = "fitted class", ylab = 
   graphics::box()
   invisible(confusion)
 }
+
+# Two axes of a plot, by number.
+check_components <- function(components, most, arg = "components") {
+  good <- is.numeric(components) && length(components) == 2L && !anyNA(components) &&
+    all(components >= 1 & components <= most & components == trunc(components))
+  if (!good) must_be(arg, paste("two whole numbers from 1 to", most), components)
+  components
+}

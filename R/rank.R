@@ -108,7 +108,7 @@
 #' @param method one of the methods below.
 #' @param optimizer for `"sas"`, `"scss"`, `"sfs"`: `"lbfgs"` (bound-constrained, in squared scale
 #'   factors) or `"ascent"` (the paper's gradient ascent with backtracking).
-#' @param max_iter most iterations of methods that iterate.
+#' @param max_iter most iterations of methods that iterate; beyond 2^20 none are made.
 #' @param tol stop at a relative change of the criterion below this (of the scale factors for
 #'   `"kfds"` and `"arom"`).
 #' @param restarts for `"sas"`, `"scss"`, `"sfs"`: number of further, perturbed starts (R's random
@@ -189,7 +189,7 @@ kernel_rank.default <- function(
   control <- list(
     method = check_choice(method, "method", names(rank_methods)),
     optimizer = check_choice(optimizer, "optimizer", c("lbfgs", "ascent")),
-    max_iter = check_whole(max_iter, "max_iter", min = 1),
+    max_iter = min(check_whole(max_iter, "max_iter", min = 1), 2^20), # the path has room for them
     tol = check_number(tol, "tol", min = 0),
     restarts = check_whole(restarts, "restarts"),
     ridge = if (!is.null(ridge)) check_number(ridge, "ridge", min = 0),

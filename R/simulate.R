@@ -134,23 +134,8 @@ alternate <- function(n) seq_len(n) %% 2L == 0L
 
 two_classes <- function(second) factor(ifelse(second, "b", "a"), levels = c("a", "b"))
 
-# make(n) with a generator of its own: the user's is put back, also where there was none yet.
+# make(n) with a generator of its own.
 with_seed <- function(n, seed, make) {
   n <- check_whole(n, "n", min = 1)
   preserve_seed(seed, function() make(n))
-}
-
-preserve_seed <- function(seed, run) {
-  seed <- check_whole(seed, "seed", min = -.Machine$integer.max)
-  had <- exists(".Random.seed", globalenv(), inherits = FALSE)
-  old <- if (had) get(".Random.seed", globalenv(), inherits = FALSE)
-  kind <- as.list(RNGkind())
-  on.exit(if (had) {
-    assign(".Random.seed", old, globalenv())
-  } else {
-    suppressWarnings(do.call(RNGkind, kind)) # "Rounding" warns
-    rm(".Random.seed", envir = globalenv())
-  })
-  set.seed(seed, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
-  run()
 }

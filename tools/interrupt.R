@@ -80,6 +80,20 @@ long_calls <- list(
     x <- long_table(50000, 20)$x
     function() for (i in 1:20) kernel_pca(x, rbf_kernel(1), ncomp = 10, size = 500, tol = 0)
   },
+  "kernel_pca, all rows" = function() {
+    x <- long_table(3000, 10)$x
+    function() kernel_pca(x, rbf_kernel(1), basis = NULL)
+  },
+  "kernel_lm, large basis" = function() {
+    data <- long_table(4000, 10)
+    basis <- kernel_basis(data$x, rbf_kernel(0.5), size = 3000, tol = 0)
+    function() for (i in 1:20) kernel_lm(data$x, data$number, basis = basis, size = Inf, ridge = 0.1)
+  },
+  "kernel_lda, large basis" = function() {
+    data <- long_table(4000, 10)
+    basis <- kernel_basis(data$x, rbf_kernel(0.5), size = 2000, tol = 0)
+    function() for (i in 1:20) kernel_lda(data$x, data$class, basis = basis, ridge = 0.01)
+  },
   "kernel_lm" = function() {
     data <- long_table(50000, 20)
     function() for (i in 1:20) kernel_lm(data$x, data$number, rbf_kernel(1), tol = 0)

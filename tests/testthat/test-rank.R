@@ -994,3 +994,10 @@ test_that("ends of restarts that point the same way count once", {
     if (n == 600) expect_identical(points, lapply(1:4, function(k) control$starts[, k])) else expect_lte(length(points), 2)
   }
 })
+
+test_that("a limit of a thousand million iterations needs no room for their path", {
+  before <- gc(reset = TRUE)
+  fit <- kernel_rank(iris[1:4], iris$Species, max_iter = 1e9)
+  expect_identical(fit$ranking, kernel_rank(iris[1:4], iris$Species)$ranking)
+  expect_lt(sum(gc()[, 6]) - sum(before[, 2]), 200) # megabytes at the peak
+})
