@@ -2,10 +2,15 @@
 # first pick a greedy rule looks at single rows, which repeating does not change; weights count in
 # the first pick of "fvs" (best mean fitness), in the stops by means over rows, and in "kobl"'s n.
 
-# Rows of weight zero are no rows.
-weighted_rows <- function(data) {
+# Rows of weight zero are no rows, and told of among those left out.
+weighted_rows <- function(data, na_action) {
   used <- data$weights > 0
   if (is.null(data$weights) || all(used)) return(data)
+  rows <- if (is.null(data$kept)) seq_along(used) else data$kept
+  names(rows) <- if (is.null(rownames(data$x))) rows else rownames(data$x)
+  gone <- sort(c(unclass(data$na.action), rows[!used]))
+  excluded <- check_choice(na_action, "na_action", na_actions) == "exclude"
+  data$na.action <- structure(gone, class = if (excluded) "exclude" else "omit")
   data$x <- data$x[used, , drop = FALSE]
   data$y <- take_rows(data$y, used)
   data$weights <- data$weights[used]

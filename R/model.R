@@ -18,7 +18,7 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
   } else {
     model_data(x, y, scale = scale, na_action = na_action, weights = weights)
   }
-  if (!is_gram(x)) data <- weighted_rows(data)
+  if (!is_gram(x)) data <- weighted_rows(data, na_action)
   data$y <- respond(data$y) # what is wrong with it is told before the work
   fit <- if (is_gram(x)) {
     if (!default_kernel) warn_kernel_unused()
@@ -74,7 +74,7 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond, weight
   if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL
   data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action,
                      weights = weights)
-  data <- weighted_rows(data)
+  data <- weighted_rows(data, na_action)
   data$x <- apply_scaling(data$x, basis$scaling)
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, data$x), basis$kernel)) {
     warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ",

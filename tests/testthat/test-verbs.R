@@ -301,3 +301,19 @@ test_that("a model that no longer holds together is told so by every verb", {
     for (verb in verbs) expect_error(verb(model), class = "kernelect_error_model")
   }
 })
+
+test_that("rows of weight zero are left out of a model on a basis, and NA where asked for", {
+  w <- replace(mtcars$cyl, c(1, 9), 0)
+  d <- mtcars
+  d$wt[c(1, 4)] <- NA
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars, weights = w)
+  expect_identical(nobs(fit), 30L)
+  expect_identical(names(fitted(fit)), rownames(mtcars)[-c(1, 9)])
+  expect_identical(weights(fit), w[-c(1, 9)])
+  padded <- kernel_lm(mpg ~ wt + hp, mtcars, weights = w, na_action = "exclude")
+  expect_identical(which(is.na(fitted(padded))), stats::setNames(c(1L, 9L), rownames(mtcars)[c(1, 9)]))
+  expect_equal(fitted(padded)[-c(1, 9)], predict(fit, mtcars)[-c(1, 9)])
+  expect_message(holes <- kernel_lm(mpg ~ wt + hp, d, weights = w, na_action = "exclude"), "2 of 32")
+  expect_identical(unname(which(is.na(residuals(holes)))), c(1L, 4L, 9L))
+  expect_identical(nobs(holes), 29L)
+})
