@@ -12,7 +12,14 @@
 #' kernel principal directions. The other methods of [kernel_basis()] and a basis made by it
 #' will do as well; NULL means all rows that are linearly independent.
 #'
-#' **Stage two** weighs the directions. `"kffs"`: each direction is a weak learner, the
+#' **Stage two** weighs the directions. `"auto"`, the default: by `"relief"` where its weights lower
+#' the leave-one-out error of the nearest-neighbour rule by more than its standard error, else
+#' `"none"`, all weights one, which with a radial kernel is nearly the nearest neighbour of the data.
+#' Measured on twelve sets (`bench/takes-default.R`; ten halves each, mean error in per cent): nearest
+#' neighbour of the data 21.2, no weights 21.4, `"relief"` 20.7, `"auto"` 20.7, never more than 0.8
+#' above the nearest neighbour of the data; `"kffs"` 28.8, and with many classes far more.
+#'
+#' `"kffs"`: each direction is a weak learner, the
 #' least-squares fit of class indicators on that one coordinate, with a vote for the class of
 #' highest fit. Directions enter an ensemble one by one, each time the one whose vote leaves the
 #' ensemble with the lowest training error e (a tie with the true class is half an error; equal
@@ -50,7 +57,8 @@
 #' @param threshold an increasing function from \[0, 1\] to \[0, 1\], for `"kobl"`.
 #' @param size number of directions kept: NULL keeps all with positive weight, a number the best
 #'   so many, `"loo"` as many as leave-one-out finds best.
-#' @param variant `"corrected"`, or `"printed"` for the literal algorithm; for `"kffs"` only.
+#' @param variant `"corrected"`, or `"printed"` for the literal algorithm; for `"kffs"`, which it asks for
+#'   where `select` is left alone.
 #' @param basis_size largest number of basis rows. NULL: at most 1000, with a message when that
 #'   binds; `Inf`: no limit.
 #' @param tol,first see [kernel_basis()]: without effect on `"kobl"` and `"kgs"`. NULL means 0.01,
@@ -71,7 +79,10 @@
 #' * `rotation`: for `"kpca"` a list with the `center` and the `vectors` that turn coordinates
 #'   into principal directions, else NULL; `rounding`: how far rounding moves the coordinates:
 #'   distances that differ by no more are equal, and go to the lowest row;
-#' * `method` (of the basis), `select`, `variant`, `n`.
+#' * `left_out_error`: share of training rows that the nearest-neighbour rule gets wrong without them,
+#'   basis and weights taken as given (of more than 3000 rows, among 3000 of them); `calibration`:
+#'   slope and offsets of the probabilities, fitted to the same rows;
+#' * `method` (of the basis), `select` (the one taken), `variant`, `n`.
 #' @references Xu, Shen, Ping and Zhao (2011), TAKES: a fast method to select features in the
 #'   kernel space, CIKM 2011.
 #'
@@ -89,7 +100,7 @@ kernel_takes <- function(x, ...) UseMethod("kernel_takes")
 #' @rdname kernel_takes
 #' @export
 kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", "kgs", "kpca"),
-                                 select = c("kffs", "relief"), threshold = identity, size = NULL,
+                                 select = c("auto", "kffs", "relief", "none"), threshold = identity, size = NULL,
                                  variant = c("corrected", "printed"), scale = TRUE, ...,
                                  basis_size = NULL, tol = NULL, center = c("none", "nearest"),
                                  neighbours = 1, first = 1000, K = NULL,
@@ -99,7 +110,7 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   x <- rows_or_gram(x, K)
   if (missing(y)) abort("argument", "`y` is missing: give the class labels of the rows of `x`.")
   method <- takes_method(basis)
-  select <- check_choice(select, "select", c("kffs", "relief"))
+  select <- takes_selection(select, missing(variant))
   variant <- check_choice(variant, "variant", c("corrected", "printed"))
   size <- check_takes_size(size)
   check_threshold(threshold)
@@ -115,8 +126,8 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   )
   stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
   chosen <- weigh_directions(stage$z, stage$y, select, variant, stage$rounding, control)
-  fit <- new_takes(stage, chosen, method, select, variant)
-  finish_model(settle_size(fit, size, control), parts, match.call(), y)
+  fit <- new_takes(stage, chosen, method, if (select == "auto") chosen$select else select, variant)
+  finish_model(judge_left_out(settle_size(fit, size, control), control$threads), parts, match.call(), y)
 }
 
 #' @rdname kernel_takes
@@ -134,6 +145,12 @@ takes_method <- function(basis) {
   if (inherits(basis, "kernel_basis")) return(validate_basis(basis, "basis")$method)
   if (identical(basis, takes_bases)) return("kobl")
   check_choice(basis, "basis", union(takes_bases, basis_methods))
+}
+
+# Left alone, the weights are chosen by leaving rows out; a variant is one of KFFS.
+takes_selection <- function(select, no_variant) {
+  select <- check_choice(select, "select", c("auto", "kffs", "relief", "none"))
+  if (select == "auto" && !no_variant) "kffs" else select
 }
 
 engine_method <- function(method) if (method == "kpca") "cholesky" else method
@@ -234,11 +251,68 @@ rotate <- function(z, rotation) {
 # ---- stage two: weights ------------------------------------------------------------
 
 weigh_directions <- function(z, y, select, variant, rounding, control) {
+  if (select == "auto") return(weigh_by_left_out(z, y, rounding, control))
   if (select == "relief") return(relief(z, y, rounding, control))
+  if (select == "none") return(unweighted(z, y, control))
   run <- ensemble_path(z, y, if (variant == "printed") "printed" else "forward", NULL, control)
   gamma <- log_odds(run$error, nrow(z))
   if (variant == "corrected") gamma <- pmax(gamma, 0)
   selection_path(run, gamma, ncol(z))
+}
+
+unweighted <- function(z, y, control) {
+  d <- ncol(z)
+  selection_path(ensemble_path(z, y, "given", seq_len(d), control), rep(1, d), d)
+}
+
+# Relief's weights where they lower the leave-one-out error of the nearest-neighbour rule by more
+# than its standard error, else no weights: the weights have seen the rows left out, and an equal
+# error is no reason for them.
+weigh_by_left_out <- function(z, y, rounding, control) {
+  plain <- unweighted(z, y, control)
+  weighted <- relief(z, y, rounding, control)
+  error <- vapply(list(plain, weighted), function(chosen) {
+    at <- chosen$directions
+    scores <- weighted_columns(z, at, chosen$weights)
+    left_out(scores, y, rounding[at] * chosen$weights[at], control$threads)$error
+  }, 0)
+  standard <- sqrt(error[1L] * (1 - error[1L]) / min(length(y), most_left_out))
+  better <- error[2L] < error[1L] - standard
+  if (better) c(weighted, select = "relief") else c(plain, select = "none")
+}
+
+# Of more rows, evenly spaced ones stand for all.
+most_left_out <- 3000L
+
+# What the nearest-neighbour rule says of each row without it: the share of errors, and decisions,
+# minus the distance to the nearest row of each class; where there is none, twice the farthest.
+left_out <- function(scores, y, rounding, threads) {
+  rows <- evenly_spaced(length(y), most_left_out)
+  y <- y[rows]
+  decision <- matrix(0, length(y), nlevels(y))
+  largest <- which.max(tabulate(y, nlevels(y)))
+  if (!ncol(scores)) return(list(error = mean(as.integer(y) != largest), decision = decision, y = y))
+  tolerance <- sqrt(sum(rounding^2))
+  near <- nearest_by_class(scores[rows, , drop = FALSE], NULL, y, tolerance, threads)
+  found <- y[nearest_of_all(near, tolerance)$row]
+  decision[] <- NA
+  decision[, seq_len(ncol(near$distance))] <- -sqrt(near$distance)
+  list(error = mean(is.na(found) | found != y), decision = without_gaps(decision), y = y)
+}
+
+without_gaps <- function(decision) {
+  known <- is.finite(decision)
+  decision[!known] <- 2 * min(decision[known], 0)
+  decision
+}
+
+# The error that a user can rely on, and probabilities.
+judge_left_out <- function(fit, threads) {
+  at <- fit$directions
+  left <- left_out(fit$scores, fit$y, fit$rounding[at] * fit$weights[at], threads)
+  fit$left_out_error <- left$error
+  fit$calibration <- calibrate_softmax(left$decision, left$y)
+  fit
 }
 
 # log((1 - e) / e), an error of 0 or 1 counted as half a row.
@@ -323,8 +397,8 @@ new_takes <- function(stage, chosen, method, select, variant) {
     directions = chosen$directions,
     scores = weighted_columns(stage$z, chosen$directions, chosen$weights),
     y = stage$y, size = length(chosen$directions), cost = stage$cost, bound = stage$bound,
-    rotation = stage$rotation, rounding = stage$rounding, method = method, select = select, variant = variant,
-    n = nrow(stage$z)
+    rotation = stage$rotation, rounding = stage$rounding, method = method, select = select,
+    variant = variant, n = nrow(stage$z)
   ))
 }
 
@@ -387,7 +461,9 @@ validate_takes <- function(fit, arg = "object") {
       setequal(fit$directions, which(fit$weights > 0)),
     y = is.factor(fit$y) && length(fit$y) > 0L && nlevels(fit$y) > 0L && !anyNA(fit$y),
     scores = is_matrix_of(fit$scores, length(fit$y), length(fit$directions)),
-    path = is.data.frame(fit$path), size = is_number(fit$size) && fit$size >= 0
+    calibration = is_numbers(fit$calibration$slope, 1L) &&
+      is_numbers(unname(fit$calibration$offset), nlevels(fit$y)),
+    left_out_error = is_number(fit$left_out_error), path = is.data.frame(fit$path), size = is_number(fit$size) && fit$size >= 0
   )
   fit
 }
@@ -404,7 +480,9 @@ validate_takes <- function(fit, arg = "object") {
 #'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
 #'   training rows.
 #' @param type `"class"`: the label of the nearest training row in the weighted directions, ties
-#'   to the lowest row; `"scores"`: the weighted coordinates.
+#'   to the lowest row; `"prob"`: probabilities, a column a class, by a softmax fitted to the decisions
+#'   of training rows left out; `"decision"`: minus the distance to the nearest row of each class;
+#'   `"scores"`: the weighted coordinates.
 #' @param threads number of threads.
 #' @param ... nothing else is accepted.
 #' @returns A factor with a label per row of `newdata`, or a matrix with a column per direction
@@ -416,21 +494,27 @@ validate_takes <- function(fit, arg = "object") {
 #' head(predict(fit, iris[-odd, ], type = "scores")[, 1:2])
 #' @family models
 #' @export
-predict.kernel_takes <- function(object, newdata, type = c("class", "scores"),
-                                 threads = getOption("kernelect.threads", 1L), ...) {
+predict.kernel_takes <- function(object, newdata,
+                                 type = c("class", "prob", "decision", "scores"), threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
-  type <- check_choice(type, "type", c("class", "scores"))
+  type <- check_choice(type, "type", c("class", "prob", "decision", "scores"))
   threads <- check_threads(threads)
   validate_takes(object)
   if (missing(newdata)) return(takes_training(object, type, threads))
   new <- takes_scores(object, newdata, threads)
   if (type == "scores") return(fill_rows(new$scores, new$complete, new$rows))
+  if (type != "class") {
+    return(fill_rows(takes_decisions(object, new$scores, type, threads), new$complete, new$rows))
+  }
   as_ordered(fill_rows(nearest_class(object, new$scores, threads), new$complete), object)
 }
 
 # Each training row is its own nearest neighbour, or one just like it.
 takes_training <- function(object, type, threads) {
   if (type == "scores") return(predicted_rows(object, "scores"))
+  if (type != "class") {
+    return(stats::napredict(object$na.action, takes_decisions(object, object$scores, type, threads)))
+  }
   classes <- nearest_class(object, object$scores, threads)
   as_ordered(stats::napredict(object$na.action, classes), object)
 }
@@ -447,6 +531,18 @@ takes_scores <- function(fit, newdata, threads) {
   scores <- expand_basis(basis, new$x, what, threads)
   dimnames(scores) <- list(new$rows[new$complete], colnames(dual))
   list(scores = scores, complete = new$complete, rows = new$rows)
+}
+
+# Minus the distances to the nearest row of each class, or the probabilities made of them.
+takes_decisions <- function(fit, scores, type, threads) {
+  decision <- matrix(0, nrow(scores), nlevels(fit$y))
+  if (length(scores)) {
+    tolerance <- score_tolerance(fit)[ncol(fit$scores)]
+    near <- nearest_by_class(scores, fit$scores, fit$y, tolerance, threads)
+    decision <- -sqrt(near$distance)
+  }
+  dimnames(decision) <- list(rownames(scores), levels(fit$y))
+  if (type == "prob") calibrated_probabilities(fit$calibration, decision) else decision
 }
 
 nearest_class <- function(fit, scores, threads) {
@@ -466,7 +562,7 @@ nearest_class <- function(fit, scores, threads) {
 head.kernel_takes <- function(x, n = 6L, ...) {
   check_dots(...)
   validate_takes(x, "x")
-  keep_directions(x, check_whole(n, "n", min = 1))
+  judge_left_out(keep_directions(x, check_whole(n, "n", min = 1)), 1L)
 }
 
 #' @export
@@ -500,14 +596,7 @@ print.kernel_takes <- function(x, ...) guard_model("x", {
 })
 
 takes_error_words <- function(fit) {
-  at <- if (fit$size) match(fit$directions[fit$size], fit$path$direction) else nrow(fit$path)
-  loo <- fit$path$loo[at]
-  paste0(
-    sprintf("%.3g %% of the training rows by vote", 100 * fit$path$error[at]),
-    if (length(loo) && !is.na(loo)) {
-      sprintf(", %.3g %% by nearest neighbour leaving one out", 100 * loo)
-    }
-  )
+  sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * fit$left_out_error)
 }
 
 # What the plot of the weights shows.

@@ -103,7 +103,7 @@ single <- function(label, fit, part) {
 
 tuned <- function(part) {
   best <- kernel_tune(part$x, part$y, fit = kernel_takes, folds = 5, grid = list(size = c(5, 10, 20, 40, 80, 160)))
-  kernel_takes(part$x, part$y, best$model$basis$kernel, size = "loo")
+  kernel_takes(part$x, part$y, best$model$basis$kernel, select = "kffs", size = "loo")
 }
 
 split_accuracies <- function(part) {

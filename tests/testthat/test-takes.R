@@ -66,7 +66,7 @@ test_that("principal directions are those of the centred Gram matrix", {
 
 test_that("forward selection is that of the naive twin, two classes and three", {
   for (set in takes_sets()) {
-    fit <- kernel_takes(set$x, set$y)
+    fit <- kernel_takes(set$x, set$y, select = "kffs")
     wanted <- reference_kffs(directions_of(fit, set$x), set$y)
     expect_equal(fit$path, wanted, tolerance = 1e-12)
     expect_equal(fit$weights[wanted$direction], wanted$gamma, tolerance = 1e-12)
@@ -77,8 +77,8 @@ test_that("forward selection is that of the naive twin, two classes and three", 
 
 test_that("forward selection does not depend on the order of the levels", {
   set <- takes_sets()$circles
-  fit <- kernel_takes(set$x, set$y)
-  turned <- kernel_takes(set$x, factor(set$y, rev(levels(set$y))))
+  fit <- kernel_takes(set$x, set$y, select = "kffs")
+  turned <- kernel_takes(set$x, factor(set$y, rev(levels(set$y))), select = "kffs")
   expect_identical(turned$path, fit$path)
 })
 
@@ -86,7 +86,7 @@ test_that("bit sets count right across word boundaries and many classes", {
   for (n in c(64, 65, 256, 257)) {
     x <- random_matrix(n, 2, seed = n)
     y <- factor(letters[cut(x[, 1] + x[, 2], 4)])
-    fit <- kernel_takes(x, y, rbf_kernel(1), basis_size = 5)
+    fit <- kernel_takes(x, y, rbf_kernel(1), basis_size = 5, select = "kffs")
     expect_equal(fit$path, reference_kffs(directions_of(fit, x), y), tolerance = 1e-12)
   }
 })
@@ -454,10 +454,10 @@ test_that("where many classes leave no vote a weight, the warning points to reli
   centres <- expand.grid(a = 1:6, b = 1:6)
   x <- as.matrix(centres[rep(1:36, each = 4), ]) + 0.1 * random_matrix(144, 2)
   y <- factor(rep(1:36, each = 4))
-  expect_warning(fit <- kernel_takes(x, y, linear_kernel()), "36 classes.*`select = \"relief\"`", class = "kernelect_warning_no_direction")
+  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), select = "kffs"), "36 classes.*`select = \"relief\"`", class = "kernelect_warning_no_direction")
   expect_identical(fit$size, 0L)
   expect_gt(expect_no_warning(kernel_takes(x, y, linear_kernel(), select = "relief"))$size, 0L)
-  expect_warning(kernel_takes(rbind(diag(4), diag(4)), rep(1:2, each = 4) > 1, linear_kernel(), scale = FALSE), "width.$")
+  expect_warning(kernel_takes(rbind(diag(4), diag(4)), rep(1:2, each = 4) > 1, linear_kernel(), scale = FALSE, select = "kffs"), "width.$")
   none <- rbind(diag(4), diag(4), diag(4))
   expect_warning(kernel_takes(none, factor(rep(1:3, each = 4)), linear_kernel(), select = "relief", scale = FALSE), "width.$")
 })
@@ -475,7 +475,7 @@ test_that("the basis says when its default limit binds", {
 # ---- methods ---------------------------------------------------------------------------------
 
 test_that("printing is short and says what was found", {
-  fit <- kernel_takes(Species ~ ., iris, scale = FALSE, size = "loo")
+  fit <- kernel_takes(Species ~ ., iris, scale = FALSE, size = "loo", select = "kffs")
   expect_snapshot(fit)
   expect_snapshot(summary(fit))
   expect_snapshot(kernel_takes(Species ~ ., iris, select = "relief", size = 3))
@@ -651,21 +651,19 @@ test_that("each thing that directions need is looked at", {
 })
 
 test_that("what is printed: six directions in full, the variant, and the errors there are", {
-  fit <- kernel_takes(iris_matrix(), iris$Species)
+  fit <- kernel_takes(iris_matrix(), iris$Species, select = "kffs")
   best <- function(n) grep("^best", capture.output(print(head(fit, n))), value = TRUE)
   expect_match(best(6), "^best:       ([0-9]+ \\([0-9.]+\\)(, |$)){6}$")
   expect_match(best(7), "^best:       ([0-9]+ \\([0-9.]+\\), ){6}[.]{3}$")
   words <- function(...) grep("^weights by", capture.output(print(kernel_takes(iris_matrix(), iris$Species, ...))), value = TRUE)
   expect_identical(words(variant = "printed"), "weights by: kffs, as printed")
   expect_identical(words(select = "relief", variant = "printed"), "weights by: relief")
-  expect_identical(words(), "weights by: kffs")
-  vote <- function(k) sprintf("%.3g %% of the training rows by vote", 100 * fit$path$error[k])
-  expect_identical(takes_error_words(head(fit, 3)), vote(3))
-  none <- within_list(fit, directions = integer(), size = 0L)
-  expect_identical(takes_error_words(none), vote(nrow(fit$path)))
-  loo <- kernel_takes(iris_matrix(), iris$Species, size = "loo")
-  left_out <- sprintf(", %.3g %% by nearest neighbour leaving one out", 100 * min(loo$path$loo, na.rm = TRUE))
-  expect_identical(takes_error_words(loo), paste0(vote(loo$size), left_out))
+  expect_identical(words(select = "kffs"), "weights by: kffs")
+  expect_identical(words(), "weights by: none")
+  three <- head(fit, 3)
+  expect_identical(takes_error_words(three), sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * three$left_out_error))
+  loo <- kernel_takes(iris_matrix(), iris$Species, size = "loo", select = "kffs")
+  expect_equal(loo$left_out_error, min(loo$path$loo, na.rm = TRUE))
 })
 
 test_that("a summary shows up to eight positive weights, the first and the last among them", {
@@ -677,4 +675,71 @@ test_that("a summary shows up to eight positive weights, the first and the last 
   none <- suppressWarnings(kernel_takes(rbind(diag(4), diag(4)), rep(c("b", "a"), each = 4), linear_kernel(), scale = FALSE))
   expect_identical(nrow(summary(none)$path), 0L)
   expect_identical(summary(none)$positive, 0L)
+})
+
+test_that("left alone, weights are Relief's where they clearly help, and else none", {
+  data <- {
+    skip_if_not_installed("mlbench")
+    home <- new.env()
+    utils::data("Ionosphere", package = "mlbench", envir = home)
+    home$Ionosphere
+  }
+  x <- vapply(data[-35], function(v) as.numeric(as.character(v)), numeric(nrow(data)))
+  helped <- kernel_takes(x, data$Class)
+  expect_identical(helped$select, "relief")
+  expect_equal(helped$weights, kernel_takes(x, data$Class, select = "relief")$weights)
+  plain <- kernel_takes(iris[1:4], iris$Species)
+  expect_identical(plain$select, "none")
+  expect_true(all(plain$weights == 1))
+  expect_equal(plain$scores, predict(plain$basis, iris[1:4]), tolerance = 1e-9, ignore_attr = TRUE)
+})
+
+test_that("with many classes the default is as good as the nearest neighbour", {
+  centre <- as.matrix(expand.grid(1:5, 1:5, 1:2))
+  x <- centre[rep(1:50, each = 6), ] + 0.15 * random_matrix(300, 3, 4)
+  y <- factor(rep(1:50, each = 6))
+  fit <- kernel_takes(x, y)
+  expect_gt(fit$size, 0)
+  expect_lte(fit$left_out_error, mean(y[apply(as.matrix(dist(scale(x))) + diag(Inf, 300), 1, which.min)] != y) + 0.05)
+})
+
+test_that("a variant asks for KFFS", {
+  expect_identical(kernel_takes(iris[1:4], iris$Species, variant = "corrected")$select, "kffs")
+  expect_identical(takes_selection("none", FALSE), "none")
+  expect_error(kernel_takes(iris[1:4], iris$Species, select = "best"), "`select`", class = "kernelect_error_argument")
+})
+
+test_that("the error printed is that of rows left out, and decisions are distances", {
+  set <- takes_sets()$circles
+  for (select in c("kffs", "relief", "none")) {
+    fit <- kernel_takes(set$x, set$y, select = select)
+    expect_equal(fit$left_out_error, utils::tail(reference_takes_loo(fit$scores, set$y, score_tolerance(fit)), 1))
+    expect_output(print(fit), sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * fit$left_out_error))
+    scores <- predict(fit, set$x[1:9, ] + 0.1, type = "scores")
+    far <- as.matrix(dist(rbind(scores, fit$scores)))[1:9, -(1:9)]
+    wanted <- sapply(levels(set$y), function(k) -apply(far[, set$y == k], 1, min))
+    decision <- predict(fit, set$x[1:9, ] + 0.1, type = "decision")
+    expect_equal(decision, wanted, ignore_attr = TRUE)
+    expect_identical(colnames(decision), levels(set$y))
+    expect_identical(levels(set$y)[max.col(decision)], as.character(predict(fit, set$x[1:9, ] + 0.1)))
+    p <- predict(fit, rbind(set$x[1:9, ] + 0.1, NA), type = "prob")
+    expect_equal(unname(rowSums(p)), c(rep(1, 9), NA))
+    expect_equal(p[1:9, ], calibrated_probabilities(fit$calibration, wanted), ignore_attr = TRUE)
+    expect_identical(dim(predict(fit, set$x[0, ], type = "prob")), c(0L, nlevels(set$y)))
+  }
+})
+
+test_that("probabilities are fitted to distances of rows left out", {
+  fit <- kernel_takes(iris[1:4], iris$Species, select = "relief")
+  far <- as.matrix(dist(fit$scores))
+  diag(far) <- Inf
+  wanted <- sapply(levels(iris$Species), function(k) -apply(far[, iris$Species == k], 1, min))
+  twin <- calibrate_softmax(wanted, iris$Species)
+  expect_equal(fit$calibration[c("slope", "offset")], twin[c("slope", "offset")], tolerance = 1e-6)
+  few <- head(fit, 2)
+  expect_equal(few$left_out_error, utils::tail(reference_takes_loo(few$scores, iris$Species, score_tolerance(few)), 1))
+  # a class of one row is at no distance from itself: it counts as far
+  lone <- left_out(matrix(c(0, 1, 3)), factor(c("a", "a", "b")), 0, 1L)
+  expect_equal(lone$decision, rbind(c(-1, -3), c(-1, -2), c(-2, -6)))
+  expect_equal(lone$error, 1 / 3)
 })
