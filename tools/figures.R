@@ -10,8 +10,8 @@ picture <- function(name, draw) {
 
 circles <- simulate_circles(300, seed = 1, radius = c(1, 0.6), sd = 0.15)
 picture("rows", function() plot(kernel_basis(~ x1 + x2, circles)))
-tuned <- kernel_tune(y ~ x1 + x2, circles, folds = 5)
-picture("boundary", function() plot_boundary(tuned$model, circles))
+fit <- kernel_lm(y ~ x1 + x2, circles)
+picture("boundary", function() plot_boundary(fit, circles))
 picture("columns", function() {
   plot(kernel_rank(y ~ ., simulate_weston(100, seed = 1, type = "nonlinear"), method = "sas"), n = 12)
 })
