@@ -178,10 +178,10 @@ tune_rows <- function(x, y, weights, plan, na_action) {
   )
 }
 
-# Rows the omission of which was already told.
+# Rows omitted and dates taken as numbers, which were already told of.
 suppress_omission <- function(expr) {
   withCallingHandlers(expr, kernelect_message = function(m) {
-    if (grepl("omitted", conditionMessage(m), fixed = TRUE)) tryInvokeRestart("muffleMessage")
+    if (grepl("omitted|^Taken as numbers", conditionMessage(m))) tryInvokeRestart("muffleMessage")
   })
 }
 

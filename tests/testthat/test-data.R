@@ -532,6 +532,8 @@ test_that("dates, times and differences become numbers, with a message and in th
                class = "kernelect_error_argument")
   expect_message(fit <- kernel_lm(a ~ day, d, size = 2), "Taken as numbers: `day`")
   expect_silent(predict(fit, d))
+  said <- capture.output(type = "message", kernel_tune(a ~ day, d, folds = 2, grid = list(size = 2)))
+  expect_identical(said, "Taken as numbers: `day` (days since 1970-01-01).")
 })
 
 test_that("the nearest name differs in at most a third of its letters", {
