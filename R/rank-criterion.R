@@ -106,7 +106,7 @@ evaluate_criterion <- function(problem, w, threads = 1L) {
   .Call(ffi_criterion, problem$x, problem$u, problem$spec, problem$kernel, as.double(w), threads)
 }
 
-# tr S_w of the kernel with scale factors w.
+# tr S_w of the kernel with scale factors w; what is below rounding of tr K counts as that.
 within_scatter <- function(problem, kernel, w, threads) {
   problem$spec$type <- "product"
   kernel$weights <- w

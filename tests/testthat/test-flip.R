@@ -144,3 +144,19 @@ test_that("many columns leave a tenth at a time, down to the last few hundred", 
   equal <- eliminate(4L, list(verbose = FALSE), function(set) list(loss = numeric(length(set)), value = 1))
   expect_identical(equal$path$step, 4:2)
 })
+
+test_that("a ranking with screened pairs is the exact one where the best pair stands out", {
+  x <- random_matrix(120, 12)
+  y <- list(factor(x[, 3] * x[, 8] > 0), x[, 3] * x[, 8])
+  exact <- lapply(y, function(y) kernel_rank(x, y, method = "forward", n = 4))
+  fixed <- kernel_rank(x, y[[1]], laplace_kernel(1), "forward", n = 4)
+  before <- rank_pairs
+  on.exit(utils::assignInNamespace("rank_pairs", before, "kernelect"))
+  utils::assignInNamespace("rank_pairs", within_list(before, work = 1, finalists = 5L, rows = 60L), "kernelect")
+  for (k in 1:2) {
+    screened <- kernel_rank(x, y[[k]], method = "forward", n = 4)
+    expect_identical(screened$ranking, exact[[k]]$ranking)
+    expect_equal(screened$path$value, exact[[k]]$path$value, tolerance = 1e-12)
+  }
+  expect_identical(kernel_rank(x, y[[1]], laplace_kernel(1), "forward", n = 4)$ranking, fixed$ranking)
+})
