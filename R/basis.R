@@ -141,7 +141,7 @@ basis_control <- function(method = "fvs", size = NULL, tol = 0.01, center = "non
 
 # What the engine wants to know, for n rows.
 engine_rule <- function(control, n) {
-  limit <- if (is.null(control$size)) min(n, 1000) else min(n, control$size)
+  limit <- min(n, if (is.null(control$size)) default_limit(control, n) else control$size)
   if (!is.null(control$size) && is.finite(control$size) && control$size > n) {
     inform("`size` = ", format(control$size, scientific = FALSE), " is more than the ", n,
            if (n > 1L) " rows: " else " row: ", n, " is used.")
@@ -162,6 +162,21 @@ engine_rule <- function(control, n) {
     neighbours = control$neighbours, verbose = show_progress(control$verbose),
     candidates = engine_option("candidates"), columns = engine_option("columns")
   )
+}
+
+# A model that is not told its size takes seconds, not minutes: work grows with n size^2.
+default_limit <- function(control, n) {
+  if (isTRUE(control$modest)) max(100, min(1000, floor(sqrt(4e9 / n)))) else 1000
+}
+
+inform_limit <- function(control, limit) {
+  name <- if (is.null(control$limit_name)) "size" else control$limit_name
+  inform("The basis stopped at ", limit, " rows",
+         if (limit < 1000) " to take seconds rather than minutes", "; give `", name, "` (or `", name,
+         " = Inf`) for more",
+         if (limit < 1000) {
+           paste0(": 1000 rows take about ", round((1000 / limit)^2), " times as long")
+         }, ".")
 }
 
 # How many rows the engine pivots among, and how many columns it has room for at first: of no
@@ -242,10 +257,7 @@ run_engine <- function(source, control, n, keep) {
   if (is_status(fit)) fail_engine(fit, source)
   if (!length(fit$index)) fail_empty(source, control)
   if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method, source)
-  if (is.null(control$size) && rule$limit < n && fit$stop == "size") {
-    name <- if (is.null(control$limit_name)) "size" else control$limit_name
-    inform("The basis stopped at 1000 rows; give `", name, "` (or `", name, " = Inf`) for more.")
-  }
+  if (is.null(control$size) && rule$limit < n && fit$stop == "size") inform_limit(control, rule$limit)
   fit
 }
 

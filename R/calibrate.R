@@ -12,17 +12,23 @@ calibration_penalty <- 0.05
 calibrate_softmax <- function(decisions, classes, weights = NULL) {
   decisions <- decision_matrix(decisions)
   weights <- if (is.null(weights)) rep(1, nrow(decisions)) else as.double(weights)
-  centred <- decisions - rowMeans(decisions)
-  largest <- largest_absolute(centred) # whose square may be beyond what a double holds
-  if (largest == 0) largest <- 1
-  spread <- largest * sqrt(sum(weights * (centred / largest)^2) / sum(weights))
-  target <- indicators(classes)
-  if (!(spread > 0)) spread <- 1
+  known <- colSums(!is.finite(decisions)) == 0 # not that of a class without rows
+  offset <- stats::setNames(rep(never, ncol(decisions)), levels(classes))
+  if (!any(known)) known[] <- TRUE
+  centred <- decisions[, known, drop = FALSE]
+  centred <- replace(centred - rowMeans(centred), !is.finite(decisions[, known]), 0)
+  spread <- sqrt(sum(weights * centred^2) / sum(weights))
+  target <- indicators(classes)[, known, drop = FALSE]
+  if (!(is.finite(spread) && spread > 0)) spread <- 1
   fit <- newton_softmax(centred / spread, target, weights)
   # worse than no decision at all: the classes' shares remain
   if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, target, weights)
-  list(slope = fit[1L] / spread, offset = stats::setNames(fit[-1L], levels(classes)))
+  offset[known] <- fit[-1L]
+  list(slope = fit[1L] / spread, offset = offset)
 }
+
+# The offset of a class that cannot be: its probability is below 1e-300.
+never <- -700
 
 # The same, with how reliable its probabilities are on the rows it was fitted to.
 calibrate_left_out <- function(decisions, classes, weights = NULL) {
@@ -37,9 +43,8 @@ calibrate_left_out <- function(decisions, classes, weights = NULL) {
 # Rows that sum to one, a column a level.
 calibrated_probabilities <- function(calibration, decisions) {
   decisions <- decision_matrix(decisions)
-  out <- softmax_rows(
-    calibration$slope * decisions + rep(calibration$offset, each = nrow(decisions))
-  )
+  values <- calibration$slope * decisions + rep(calibration$offset, each = nrow(decisions))
+  out <- softmax_rows(replace(values, is.nan(values), never))
   dimnames(out) <- list(rownames(decisions), names(calibration$offset))
   out
 }

@@ -24,7 +24,8 @@
 #' @inheritParams kernel_lm
 #' @inheritParams kernel_basis
 #' @param y a factor of class labels, at least two rows each.
-#' @param size largest number of rows in the basis; NULL and `Inf` as in [kernel_basis()].
+#' @param size largest number of rows in the basis; NULL and `Inf` as in [kernel_basis()]. Left out:
+#'   at most 1000, less from 4000 rows on (200 of 100,000), with a message when that binds.
 #' @param ridge added to the covariance, in units of its mean diagonal: at least 0, or `"loo"` for
 #'   the best by leave-one-out.
 #' @param prior prior probabilities of the classes, in the order of the levels; NULL: their
@@ -75,6 +76,7 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
     center = center, neighbours = neighbours, threshold = threshold, first = first,
     threads = threads, verbose = verbose
   )
+  control$modest <- missing(size)
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
     respond = function(y) check_classes(y, min_rows = 2L), weights = weights
   )

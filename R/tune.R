@@ -265,7 +265,7 @@ candidates <- function(problem) {
   count <- nrow(grid$settings)
   scale <- !isFALSE(problem$dots$scale)
   scaled <- apply_scaling(problem$matrix, fit_scaling(problem$matrix, scale, problem$weights))
-  sigma <- vapply(grid$kernels, kernel_sigma, 0, scaled, USE.NAMES = FALSE)
+  sigma <- vapply(grid$kernels, kernel_sigma, 0, scaled, problem$weights, USE.NAMES = FALSE)
   table <- data.frame(kernel = rep(names(grid$kernels), each = count), sigma = rep(sigma, each = count))
   for (name in c("size", "ridge", "cost")) {
     given <- grid$settings[[name]]
@@ -294,9 +294,9 @@ fill_chosen <- function(problem, table) {
   table
 }
 
-kernel_sigma <- function(kernel, x) {
+kernel_sigma <- function(kernel, x, weights) {
   if (!inherits(kernel, "kernelect_kernel") || is.null(kernel$sigma)) return(NA_real_)
-  resolve_kernel(kernel, x)$sigma
+  resolve_for_cases(kernel, x, weights)$sigma
 }
 
 # The candidate taken, on the rows of the problem.

@@ -77,3 +77,17 @@ test_that("reliability counts what was said and what came true", {
   expect_equal(table$frequency, c(0, 0, 0, 1, 1, 1))
   expect_equal(table$weight, c(1, 1, 2, 2, 1, 1))
 })
+
+test_that("a class without rows, or decisions that are no numbers, leave probabilities that are", {
+  set <- random_decisions(40, 3, 1)
+  classes <- factor(set$classes, c("a", "b", "c", "none"))
+  d <- cbind(set$d, -Inf)
+  fit <- calibrate_softmax(d, classes)
+  expect_equal(fit$offset[1:3], calibrate_softmax(set$d, set$classes)$offset, tolerance = 1e-10)
+  p <- calibrated_probabilities(fit, d)
+  expect_equal(rowSums(p), rep(1, 40), tolerance = 1e-12)
+  expect_true(all(p[, "none"] < 1e-300))
+  nothing <- calibrate_softmax(set$d * NaN, set$classes)
+  expect_identical(nothing$slope, 0)
+  expect_equal(unname(rowSums(calibrated_probabilities(nothing, set$d))), rep(1, 40), tolerance = 1e-12)
+})

@@ -195,3 +195,15 @@ test_that("`ridge` is \"loo\" or a number", {
     expect_error(kernel_lm(iris[1:4], iris$Species, ridge = bad), "`ridge`", class = "kernelect_error_argument")
   }
 })
+
+test_that("a size that is left alone falls with the number of rows, and is said when it binds", {
+  limit <- function(n, ...) default_limit(list(...), n)
+  expect_identical(limit(4000, modest = TRUE), 1000)
+  expect_identical(limit(4400, modest = TRUE), floor(sqrt(4e9 / 4400)))
+  expect_identical(limit(1e5, modest = TRUE), 200)
+  expect_identical(limit(1e8, modest = TRUE), 100)
+  expect_identical(limit(1e5), 1000)
+  expect_message(inform_limit(list(), 200), "stopped at 200 rows.*`size`.*1000 rows take about 25 times as long")
+  expect_message(inform_limit(list(limit_name = "most"), 1000), "stopped at 1000 rows; give `most` \\(or `most = Inf`\\) for more[.]")
+})
+
