@@ -360,11 +360,13 @@ kernel_depth <- function(kernel) {
 
 #' Convert to a kernel
 #'
-#' Use it when you have a kernel object of the kernlab package; functions that take a `kernel`
-#' call it for you.
-#' @param x a kernel of this package, or a kernlab kernel: `rbfdot`, `laplacedot`, `vanilladot`,
-#'   `polydot`, `tanhdot` or `splinedot`. Note that kernlab's `sigma` is our `gamma`
-#'   (`rbfdot`) or 1 / sigma (`laplacedot`).
+#' Use it when you have a kernel object of the kernlab package, or the name of a kernel; functions
+#' that take a `kernel` call it for you.
+#' @param x a kernel of this package, the name of one (`"rbf"`, `"laplace"`, `"linear"`,
+#'   `"polynomial"`, `"sigmoid"`, `"spline"`) for its defaults, or a kernlab kernel: `rbfdot`,
+#'   `laplacedot`, `vanilladot`, `polydot`, `tanhdot` or `splinedot`. Note that kernlab's `sigma`
+#'   is our `gamma` (`rbfdot`) or 1 / sigma (`laplacedot`). Its other kernels are refused with the
+#'   [function_kernel()] that does the same.
 #' @returns A kernel object, see [kernels].
 #' @examples
 #' as_kernel(linear_kernel())

@@ -1,7 +1,7 @@
 /* working.c: the dual program without its matrix, against dual.c with it. */
 #include "count.h"
 #include "draw.h"
-#include "kernelect.h"
+#include "kernels.h"
 #include "minunit.h"
 #include "pack.h"
 
@@ -24,7 +24,8 @@ static void make_task(task *t, double cost)
   const task empty = {.weight = {0.5, 1.5}, .noise = 0.01};
   *t = empty;
   uint64_t seed = 4;
-  const ke_kernel kernels[TERMS] = {{KE_RBF, 0.5, 0.0, 0.0}, {KE_LINEAR, 0.0, 0.0, 0.0}};
+  const ke_kernel kernels[TERMS] = {kernel_of("rbf", 0.5, 0.0, 0.0),
+                                    kernel_of("linear", 0.0, 0.0, 0.0)};
   t->k = calloc(N * N, sizeof(double));
   t->linear = calloc(5 * N, sizeof(double));
   t->lower = t->linear + N, t->upper = t->lower + N, t->b = t->upper + N, t->g = t->b + N;
