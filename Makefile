@@ -1,7 +1,7 @@
 # Each target installs what it needs (tools/setup); all output goes to out/ and .lib/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check check-nosuggests bench sanitize docs site reproduce spell lint trust coverage \
+.PHONY: help demo test check check-nosuggests bench defaults sanitize docs site reproduce spell lint trust coverage \
   clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
@@ -26,6 +26,11 @@ bench: tarball-quick ## time and memory beside other software; BENCH=gram for on
 	@tools/setup bench
 	@tools/install
 	@$(RSCRIPT) bench/run.R $(BENCH)
+
+defaults: tarball-quick ## our defaults beside those of the peers, into inst/results; QUICK=1 for a glance
+	@tools/setup bench
+	@tools/install
+	@$(RSCRIPT) bench/defaults.R $(ONLY)
 
 sanitize: tarball ## C core tests and testthat under AddressSanitizer and UBSan
 	@SAN=1 tests/core/run

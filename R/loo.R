@@ -64,11 +64,12 @@ size_losses <- function(fit, ridge, labels) {
 
 # `fit` has no ridge.
 ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid) {
-  at <- lapply(sort(sizes), function(size) {
-    path <- .Call(ffi_ridge_loo, fit, size, labels, FALSE, ridges)
-    data.frame(size = size, ridge = ridges, loss = path$loss, error = path$error)
-  })
-  do.call(rbind, at)
+  sizes <- sort(sizes)
+  at <- lapply(sizes, function(size) .Call(ffi_ridge_loo, fit, size, labels, FALSE, ridges))
+  data.frame(
+    size = rep(sizes, each = length(ridges)), ridge = rep(ridges, length(sizes)),
+    loss = unlist(lapply(at, `[[`, "loss")), error = unlist(lapply(at, `[[`, "error"))
+  )
 }
 
 # Least loss; if several have it (to rounding) the smallest size, then the largest ridge.

@@ -51,8 +51,12 @@ new_plan <- function(name, fit, ...) {
   plan
 }
 
+# Smooth and rough functions, narrower and wider than by default.
 default_kernels <- function() {
-  kernels <- lapply(c(1 / 4, 1 / 2, 1, 2, 4), function(f) scaled_sigma(rbf_kernel(), f))
+  kernels <- c(
+    lapply(c(1 / 2, 1, 2, 4), function(f) scaled_sigma(rbf_kernel(), f)),
+    lapply(c(1, 2), function(f) scaled_sigma(laplace_kernel(), f))
+  )
   stats::setNames(kernels, vapply(kernels, kernel_label, ""))
 }
 
@@ -71,7 +75,8 @@ fit_setting <- function(plan, x, y, kernel, setting, dots) {
 
 # ---- models on a basis ---------------------------------------------------------------------------
 
-# Sizes of the grid decide, so that the basis stops at no tolerance unless one is given.
+# Sizes of the grid decide, so that the basis stops at no tolerance unless one is given. Without
+# sizes it is a finer basis than the model's own: tuning may take its time.
 basis_plan <- function(name, fit, ...) {
   new_plan(name, fit,
     whole = function(x, y, kernel, setting, dots) {
@@ -82,7 +87,8 @@ basis_plan <- function(name, fit, ...) {
 }
 
 sized_dots <- function(dots, settings) {
-  if (is.null(settings$size) || "tol" %in% names(dots)) dots else c(dots, list(tol = 0))
+  if ("tol" %in% names(dots)) return(dots)
+  c(dots, list(tol = if (is.null(settings$size)) 0.001 else 0))
 }
 
 # Bases are nested: one of the largest size serves all sizes and ridges. `method` is the default

@@ -11,8 +11,8 @@
 #' kernel serves all sizes and ridges ([kernel_lm()], [kernel_lda()]), one fit all sizes of
 #' [kernel_takes()]; any other function of `(x, y, kernel =, ...)` with a `predict()` method is fitted
 #' once per candidate. What is not in the grid stays at the model's default: [kernel_lm()] and
-#' [kernel_lda()] then choose ridge or size by leave-one-out in each fit. Sizes of the grid decide:
-#' [kernel_lm()] and [kernel_lda()] get `tol = 0` with them unless it is given. Where a basis stops
+#' [kernel_lda()] then choose ridge or size by leave-one-out in each fit. Only their `tol`, unless it is
+#' given, is another: 0.001, and 0 where the grid has sizes, which decide. Where a basis stops
 #' before a size (by rank, or a `tol` given), the size gives the same model as the largest it has.
 #'
 #' | `metric` | for | what it is |
@@ -51,8 +51,8 @@
 #'   * `size`, `ridge`, `cost`: vectors of numbers, for models that have them (`ridge` is the `noise`
 #'     of [kernel_fusion()]).
 #'
-#'   Without `kernel` and `sigma`: RBF kernels with `sigma = "mean"` times 1/4, 1/2, 1, 2, 4, for
-#'   [kernel_fusion()] its columns. NULL means these, for [kernel_takes()] and functions of yours with
+#'   Without `kernel` and `sigma`: RBF kernels with `sigma = "mean"` times 1/2, 1, 2, 4 and Laplace
+#'   kernels with once and twice that, for [kernel_fusion()] its columns. NULL means these, for [kernel_takes()] and functions of yours with
 #'   sizes from 5 to 200, for [kernel_fusion()] with `cost` 0.01 to 100 or `ridge` 0.001 to 10.
 #' @param metric what is measured, see Details; NULL: `"error"` for a factor, `"mse"` for numbers.
 #' @param folds number of folds, from 2 to the number of rows; or a vector with the fold of each row.

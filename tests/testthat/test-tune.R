@@ -57,11 +57,11 @@ test_that("what is not in the grid the model chooses in every fold, and on all r
   for (grid in list(kernels, c(kernels, list(ridge = c(0.01, 1))))) {
     for (fit in list(kernel_lm, kernel_lda)) {
       tuned <- kernel_tune(x, iris$Species, fit = fit, grid = grid, folds = 3)
-      twin <- reference_tune(x, iris$Species, fit, grid, folds_of(iris$Species, 3, 1), wrong)
+      twin <- reference_tune(x, iris$Species, fit, grid, folds_of(iris$Species, 3, 1), wrong, tol = 0.001)
       expect_equal(tuned$results[c("error", "se")], twin)
       whole <- lapply(grid$kernel, function(kernel) {
         lapply(if (is.null(grid$ridge)) list(NULL) else grid$ridge, function(ridge) {
-          do.call(fit, c(list(x, iris$Species, kernel = kernel), if (!is.null(ridge)) list(ridge = ridge)))
+          do.call(fit, c(list(x, iris$Species, kernel = kernel, tol = 0.001), if (!is.null(ridge)) list(ridge = ridge)))
         })
       })
       whole <- unlist(whole, recursive = FALSE)
@@ -153,10 +153,10 @@ test_that("case weights are repeated rows, where the folds are given", {
   rows <- c(1:20, 51:70, 101:120)
   x <- iris_matrix()[rows, ]
   y <- iris$Species[rows]
-  w <- rep(c(1, 3, 2, 0, 1), 12)
+  w <- rep(c(1, 3, 2, 1, 1), 12)
   fold <- rep(1:3, 20)
   again <- rep(seq_along(w), w)
-  grid <- list(sigma = c("x0.5", "2"), size = c(3, 6), ridge = c(0.1, 1))
+  grid <- list(sigma = c(1, 2), size = c(3, 6), ridge = c(0.1, 1))
   for (metric in c("error", "brier", "logloss", "auc")) {
     a <- kernel_tune(x, y, grid = grid, folds = fold, metric = metric, weights = w)
     b <- kernel_tune(x[again, ], y[again], grid = grid, folds = fold[again], metric = metric)
@@ -529,10 +529,11 @@ test_that("a grid is a list of these names and no other", {
   expect_named(check_grid(list(), tune_plan(kernel_lm), 100, TRUE), c("kernels", "settings"))
 })
 
-test_that("the default kernels are a quarter to four times the mean distance", {
+test_that("the default kernels are RBF of half to four times the mean distance, and Laplace", {
   x <- scale(iris_matrix())
   widths <- vapply(default_kernels(), function(kernel) resolve_kernel(kernel, x)$sigma, 0)
-  expect_equal(unname(widths) / resolve_kernel(rbf_kernel("mean"), x)$sigma, c(1 / 4, 1 / 2, 1, 2, 4))
+  expect_equal(unname(widths) / resolve_kernel(rbf_kernel("mean"), x)$sigma, c(1 / 2, 1, 2, 4, 1, 2))
+  expect_identical(unname(vapply(default_kernels(), `[[`, "", "type")), rep(c("rbf", "laplace"), c(4, 2)))
 })
 
 test_that("kernels without a name are named by what they are, equal ones by number", {
