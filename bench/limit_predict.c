@@ -11,7 +11,8 @@ enum { BLOCK = 240 };
 static double *x, *v, *out, *tile;
 static int n, d, L;
 
-static void probe_setup(const char *dir, char **args) {
+static void probe_setup(const char *dir, char **args)
+{
   int columns;
   (void)args;
   x = probe_matrix(dir, "x", &n, &d);
@@ -20,7 +21,8 @@ static void probe_setup(const char *dir, char **args) {
   tile = malloc(BLOCK * (size_t)L * sizeof *tile);
 }
 
-static void probe_run(void) {
+static void probe_run(void)
+{
   const size_t rows = (size_t)n, kept = (size_t)L;
   for (size_t i = 0; i < rows; i += BLOCK) {
     const size_t m = ke_smaller(BLOCK, rows - i);

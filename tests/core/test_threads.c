@@ -67,19 +67,10 @@ static void there_is_an_end_to_threads(void)
   mu_assert(ke_workers(&env, 1000000, KE_WORTH) == KE_THREADS_MAX);
 }
 
-static void a_batch_is_what_patience_allows(void)
-{
-  mu_assert(ke_batch(KE_PATIENCE) == 1);
-  mu_assert(ke_batch(10.0 * KE_PATIENCE) == 1); /* never nothing */
-  mu_assert(ke_batch(KE_PATIENCE / 7.5) == 7);
-  mu_assert(ke_batch(1e-300) > ITEMS); /* no overflow */
-}
-
 int main(void)
 {
   mu_run(every_item_is_done_once);
   mu_run(a_thread_must_be_worth_its_while);
   mu_run(there_is_an_end_to_threads);
-  mu_run(a_batch_is_what_patience_allows);
   return mu_report();
 }
