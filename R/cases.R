@@ -1,5 +1,5 @@
-# Case weights in a basis: the picks and the stop of repeated rows, without repeating them. After the
-# first pick a greedy rule looks at single rows, which repeating does not change; weights count in
+# Case weights in a basis: the picks and the stop of repeated rows, without repeating them. After
+# the first pick a greedy rule looks at single rows, which repeating does not change; weights count in
 # the first pick of "fvs" (best mean fitness), in the stops by means over rows, and in "kobl"'s n.
 
 # Rows of weight zero are no rows, and told of among those left out.
@@ -20,8 +20,8 @@ weighted_rows <- function(data, na_action) {
 weighted_basis <- function(data, kernel, control) {
   weights <- data$weights
   if (control$neighbours > 0) {
-    abort("argument", "`center = \"nearest\"` does not know case weights. Repeat the rows, or give ",
-          "a `kernel_basis` of them as `basis`.")
+    abort("argument", "`center = \"nearest\"` does not know case weights. Repeat the rows, or ",
+          "give a `kernel_basis` of them as `basis`.")
   }
   control$count <- sum(weights)
   wanted <- control$tol

@@ -38,8 +38,8 @@ outside_basis <- function(parts, size) {
   list(residual = pmax(diagonal - inside, 0), diagonal = diagonal)
 }
 
-# A ridge takes coefficients for normal with variance sigma^2 / ridge; but what no basis row explains
-# cannot vary more than the response does.
+# A ridge takes coefficients for normal with variance sigma^2 / ridge; but what no basis row
+# explains cannot vary more than the response does.
 prior_variance <- function(rest, fit, y, w, diagonal) {
   variance <- sum(w * (y - sum(w * y) / sum(w))^2) / max(sum(w) - 1, 1)
   sigma2 <- rest$deviance / max(rest$df.residual, 1e-8)
@@ -140,8 +140,8 @@ regression_only <- function(object, what) {
 
 #' Leverages, residual spread and simulated responses of a kernel regression
 #'
-#' What R's own verbs for [lm()] tell of a [kernel_lm()]: use `hatvalues()` to find rows that the fit
-#' leans on, `sigma()` for the spread of the residuals, `simulate()` for responses as the model
+#' What R's own verbs for [lm()] tell of a [kernel_lm()]: use `hatvalues()` to find rows that the
+#' fit leans on, `sigma()` for the spread of the residuals, `simulate()` for responses as the model
 #' thinks they might have come out.
 #'
 #' @details

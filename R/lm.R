@@ -46,16 +46,16 @@
 #' @param y a numeric vector, a numeric matrix (several responses on one basis), or a factor.
 #' @param basis the name of a method of [kernel_basis()], a `kernel_basis` (its scaling and kernel
 #'   are used), or NULL for all rows (with `size` left alone, none is dropped).
-#' @param size `"loo"`: the best by leave-one-out, among sizes up to where [kernel_basis()] stops, at
-#'   most 1000 and less from 4000 rows on (200 of 100,000), with a message when that binds, so that it
-#'   takes seconds; or the largest number of rows, NULL and `Inf` as in [kernel_basis()].
+#' @param size `"loo"`: the best by leave-one-out, among sizes up to where [kernel_basis()] stops,
+#'   at most 1000 and less from 4000 rows on (200 of 100,000), with a message when that binds, so
+#'   that it takes seconds; or the largest number of rows, NULL and `Inf` as in [kernel_basis()].
 #' @param ridge penalty on the squared coefficients: `"loo"`, the best by leave-one-out, or a number
 #'   of at least 0, with which every size is tried.
 #' @param tol,center,neighbours,threshold,first passed to [kernel_basis()].
 #' @param formula,data a formula with response and the data frame with its variables.
-#' @param weights case weights, one a row and not negative; in a formula worked out among the columns
-#'   of `data`. Whole weights give the fit of repeated rows, basis and choices included: leave-one-out
-#'   leaves out one copy (or all of a weight below one). A weight of 0 leaves the row out.
+#' @param weights case weights, one a row and not negative; in a formula worked out among the
+#'   columns of `data`. Whole weights give the fit of repeated rows, basis and choices included:
+#'   leave-one-out leaves out one copy (or all of a weight below one). A weight of 0 leaves the row out.
 #' @param keep keep fitted values and residuals of the training rows? NULL: if there are at most
 #'   10,000.
 #' @returns A list of class `"kernel_lm"`:

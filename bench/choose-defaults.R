@@ -63,7 +63,9 @@ run_set <- function(name, make) {
   first <- half(data$y, 102)
   folds <- list(first, setdiff(seq_len(nrow(data)), first))
   cells <- do.call(rbind, lapply(tols, function(tol) {
-    do.call(rbind, lapply(1:2, function(i) run_fold(data[folds[[i]], ], data[folds[[3 - i]], ], tol)))
+    do.call(rbind, lapply(1:2, function(i) {
+      run_fold(data[folds[[i]], ], data[folds[[3 - i]], ], tol)
+    }))
   }))
   figures <- c("loss", "error", "log_loss", "time")
   out <- stats::aggregate(cells[figures], cells[c("tol", "width")], mean, na.action = NULL)
@@ -88,11 +90,12 @@ rank_sets <- function(part, figure) {
   data.frame(figure = figure, setting = colnames(ranks), rank = colMeans(ranks), sets = nrow(ranks),
              seconds = tapply(part$time, part$setting, mean)[colnames(ranks)], row.names = NULL)
 }
+classes <- results[results$task == "classification", ]
 ranks <- rbind(
   cbind(task = "all", rank_sets(results, "loss")),
-  cbind(task = "classification", rank_sets(results[results$task == "classification", ], "loss")),
-  cbind(task = "classification", rank_sets(results[results$task == "classification", ], "log_loss")),
-  cbind(task = "classification", rank_sets(results[results$task == "classification", ], "error")),
+  cbind(task = "classification", rank_sets(classes, "loss")),
+  cbind(task = "classification", rank_sets(classes, "log_loss")),
+  cbind(task = "classification", rank_sets(classes, "error")),
   cbind(task = "regression", rank_sets(results[results$task == "regression", ], "loss"))
 )
 print(ranks, digits = 3)
@@ -102,4 +105,5 @@ ranks$rank <- round(ranks$rank, 3)
 ranks$seconds <- signif(ranks$seconds, 3)
 utils::write.csv(results[setdiff(names(results), "setting")],
                  file.path("inst", "results", "choose-defaults.csv"), row.names = FALSE)
-utils::write.csv(ranks, file.path("inst", "results", "choose-defaults-ranks.csv"), row.names = FALSE)
+utils::write.csv(ranks, file.path("inst", "results", "choose-defaults-ranks.csv"),
+                 row.names = FALSE)
