@@ -105,7 +105,6 @@ fixed_space <- function(problem, control) {
 
 # An RBF kernel with sigma half of "mean" of the columns in the set: gamma = 2 / their variances.
 following_space <- function(problem, control) {
-  columns <- ncol(problem$x)
   variance <- control$variance
   flip <- function(x, set, gamma) {
     chosen <- replace(numeric(ncol(x)), set, 1)
@@ -132,7 +131,7 @@ following_space <- function(problem, control) {
     },
     reduced = function(set) {
       left <- sum(variance[set]) - variance[set]
-      flip(problem$x, set, replace(numeric(columns), set, 2 / left))$target[set]
+      flip(problem$x[, set, drop = FALSE], seq_along(set), 2 / left)$target # not the columns gone
     }
   )
 }
