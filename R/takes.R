@@ -277,7 +277,7 @@ weigh_by_left_out <- function(z, y, rounding, control) {
     left_out(scores, y, rounding[at] * chosen$weights[at], control$threads)$error
   }, 0)
   standard <- sqrt(error[1L] * (1 - error[1L]) / min(length(y), most_left_out))
-  better <- error[2L] < error[1L] - standard
+  better <- length(weighted$directions) > 0L && error[2L] < error[1L] - standard
   if (better) c(weighted, select = "relief") else c(plain, select = "none")
 }
 

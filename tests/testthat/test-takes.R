@@ -703,6 +703,16 @@ test_that("with many classes the default is as good as the nearest neighbour", {
   expect_lte(fit$left_out_error, mean(y[apply(as.matrix(dist(scale(x))) + diag(Inf, 300), 1, which.min)] != y) + 0.05)
 })
 
+test_that("weights that leave no direction are not taken, though the largest class errs less", {
+  z <- matrix(c(1, 2, 3, 4, 5, 6, 7, 8))
+  y <- factor(c("a", "b", "a", "b", "a", "a", "b", "a"))
+  control <- list(threads = 1L, verbose = FALSE)
+  expect_length(relief(z, y, 0, control)$directions, 0)
+  chosen <- weigh_by_left_out(z, y, 0, control)
+  expect_identical(chosen$select, "none")
+  expect_identical(chosen$weights, 1)
+})
+
 test_that("a variant asks for KFFS", {
   expect_identical(kernel_takes(iris[1:4], iris$Species, variant = "corrected")$select, "kffs")
   expect_identical(takes_selection("none", FALSE), "none")
