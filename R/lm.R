@@ -55,7 +55,8 @@
 #' @param formula,data a formula with response and the data frame with its variables.
 #' @param weights case weights, one a row and not negative; in a formula worked out among the
 #'   columns of `data`. Whole weights give the fit of repeated rows, basis and choices included:
-#'   leave-one-out leaves out one copy (or all of a weight below one). A weight of 0 leaves the row out.
+#'   leave-one-out leaves out one copy (or all of a weight below one). A weight of 0 leaves the
+#'   row out.
 #' @param keep keep fitted values and residuals of the training rows? NULL: if there are at most
 #'   10,000.
 #' @returns A list of class `"kernel_lm"`:
