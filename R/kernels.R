@@ -169,7 +169,7 @@ kernel_spec <- function(label, formula, core = NULL, check = function(k) TRUE,
        default = default, c = c)
 }
 
-kernel_types <- function() {
+make_kernel_types <- function() {
   list(
     rbf = kernel_spec(
       "RBF",
@@ -673,3 +673,7 @@ combined_words <- function(kernel, words) {
 }
 
 needs_brackets <- function(part, whole) part$type == "sum" && whole$type == "product"
+
+# The table is made once, here at the end, where all that it names is known.
+kernel_table <- make_kernel_types()
+kernel_types <- function() kernel_table
