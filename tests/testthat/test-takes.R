@@ -440,7 +440,7 @@ test_that("a tampered model is refused", {
 test_that("no direction of positive weight: a warning, and the largest class", {
   x <- rbind(diag(4), diag(4))
   y <- factor(rep(c("b", "a"), each = 4))
-  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), scale = FALSE), class = "kernelect_warning_no_direction")
+  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), select = "kffs", scale = FALSE), class = "kernelect_warning_no_direction")
   expect_identical(fit$size, 0L)
   expect_identical(as.character(predict(fit, x)), rep("a", 8))
   expect_output(print(fit), "0 of")
