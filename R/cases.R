@@ -1,6 +1,6 @@
 # Case weights in a basis: the picks and the stop of repeated rows, without repeating them. After
 # the first pick a greedy rule looks at single rows, which repeating does not change; weights count
-# in the first pick of "fvs" (best mean fitness), in the stops by means over rows, and in "kobl"'s n.
+# in the first pick of "fvs" (best mean fitness), in stops by means over rows, and in "kobl"'s n.
 
 # Rows of weight zero are no rows, and told of among those left out.
 weighted_rows <- function(data, na_action) {
