@@ -672,7 +672,7 @@ test_that("a summary shows up to eight positive weights, the first and the last 
   shown <- summary(fit)$path
   expect_identical(shown$size, positive$size[unique(round(exp(seq(0, log(nrow(positive)), length.out = 8))))])
   expect_identical(shown$size[c(1, nrow(shown))], positive$size[c(1, nrow(positive))])
-  none <- suppressWarnings(kernel_takes(rbind(diag(4), diag(4)), rep(c("b", "a"), each = 4), linear_kernel(), scale = FALSE))
+  none <- suppressWarnings(kernel_takes(rbind(diag(4), diag(4)), rep(c("b", "a"), each = 4), linear_kernel(), select = "kffs", scale = FALSE))
   expect_identical(nrow(summary(none)$path), 0L)
   expect_identical(summary(none)$positive, 0L)
 })
