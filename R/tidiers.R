@@ -188,7 +188,9 @@ glanced.kernel_fusion <- function(x) {
   )
 }
 
-glanced.kernel_tune <- function(x) c(as.list(x$best), list(candidates = nrow(x$results)))
+glanced.kernel_tune <- function(x) {
+  c(Filter(Negate(anyNA), as.list(x$best)), list(candidates = nrow(x$results)))
+}
 
 # ---- augment -----------------------------------------------------------------------------
 

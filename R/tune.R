@@ -531,6 +531,7 @@ spread_lines <- function(at, line, count, log) {
 # Labels of the legend: without what all of them say, and not too long.
 line_names <- function(labels) {
   labels <- sub(" of the data", "", labels, fixed = TRUE)
+  labels <- sub(" kernel, sigma = ", ", sigma ", labels, fixed = TRUE) # what tells them apart stays
   kernel <- sub(", .*", "", labels)
   if (length(labels) > 1L && all(startsWith(labels, paste0(kernel[1L], ", ")))) {
     labels <- substring(labels, nchar(kernel[1L]) + 3L)

@@ -150,7 +150,7 @@ test_that("tiles show the class predicted at their middle, lines where it change
 test_that("one class everywhere has no boundary, and classes the model does not know get their own colour", {
   x <- as.data.frame(rbind(diag(4), diag(4)))
   y <- factor(rep(c("b", "a"), each = 4))
-  none <- suppressWarnings(kernel_takes(x, y, linear_kernel(), scale = FALSE))
+  none <- suppressWarnings(kernel_takes(x, y, linear_kernel(), select = "kffs", scale = FALSE))
   d <- drawing(shown <- plot_boundary(none, x, columns = c("V1", "V2"), y = y, grid = 3))
   expect_identical(as.character(shown$class), rep("a", 9))
   expect_identical(length(lines_in(d, "#4D4D4D")), 0L)
