@@ -14,7 +14,7 @@ demo: tarball-quick ## install into .lib/, show the main job, write plots and an
 	@tools/install
 	@$(RSCRIPT) -e 'source(system.file("demo", "kernelect.R", package = "kernelect"))' out/demo
 
-test: core testthat check-quick spell ## C core tests, testthat, R CMD check
+test: core testthat check-quick spell lint ## C core tests, testthat, R CMD check, spelling, style
 
 check: tarball ## R CMD check --as-cran with tests and vignettes; must be Status: OK
 	@tools/check

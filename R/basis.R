@@ -172,7 +172,8 @@ default_limit <- function(control, n) {
 inform_limit <- function(control, limit) {
   name <- if (is.null(control$limit_name)) "size" else control$limit_name
   inform("The basis stopped at ", limit, " rows",
-         if (limit < 1000) " to take seconds rather than minutes", "; give `", name, "` (or `", name,
+         if (limit < 1000) " to take seconds rather than minutes", "; give `", name,
+         "` (or `", name,
          " = Inf`) for more",
          if (limit < 1000) {
            paste0(": 1000 rows take about ", round((1000 / limit)^2), " times as long")
@@ -257,7 +258,9 @@ run_engine <- function(source, control, n, keep) {
   if (is_status(fit)) fail_engine(fit, source)
   if (!length(fit$index)) fail_empty(source, control)
   if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method, source)
-  if (is.null(control$size) && rule$limit < n && fit$stop == "size") inform_limit(control, rule$limit)
+  if (is.null(control$size) && rule$limit < n && fit$stop == "size") {
+    inform_limit(control, rule$limit)
+  }
   fit
 }
 
@@ -270,7 +273,8 @@ fail_empty <- function(source, control) {
 
 fail_engine <- function(status, source) {
   if (status != "indefinite") raise_status(status)
-  raise_status(status, if (is.null(source$K)) "The kernel has negative values k(x, x): it" else "`K`",
+  raise_status(status,
+    if (is.null(source$K)) "The kernel has negative values k(x, x): it" else "`K`",
                " is not positive semi-definite", if (is.null(source$K)) " on these data", ". ",
                psd_remedy(source))
 }

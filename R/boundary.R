@@ -168,4 +168,3 @@ draw_boundary <- function(mesh, found, data, columns, classes, right, where, ...
     graphics::box()
   }
 }
-

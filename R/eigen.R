@@ -105,9 +105,10 @@ eigenvalue_range <- function(K, steps = 12L) {
     off[k] <- sqrt(sum(q^2))
     if (off[k] <= 1e-12 * max(abs(diagonal))) break
   }
-  T <- diag(diagonal[seq_len(k)], k)
+  small <- diag(diagonal[seq_len(k)], k)
   if (k > 1L) {
-    T[cbind(seq_len(k - 1L), 2:k)] <- T[cbind(2:k, seq_len(k - 1L))] <- off[seq_len(k - 1L)]
+    beside <- cbind(seq_len(k - 1L), 2:k)
+    small[beside] <- small[beside[, 2:1, drop = FALSE]] <- off[seq_len(k - 1L)]
   }
-  range(eigen(T, symmetric = TRUE, only.values = TRUE)$values)
+  range(eigen(small, symmetric = TRUE, only.values = TRUE)$values)
 }

@@ -1,5 +1,5 @@
 # Models as C: one file of C99 without dependencies. Every model is brought to one form, a sum of
-# expansions
+# expansions,
 #   f_q(x) = offset_q + sum over parts of sum_j dual_jq k_part(v_j, x),
 # and then to what is made of it (classes, probabilities, the nearest of stored scores), and that
 # form is written out. Numbers are hexadecimal, so that none loses a bit.
@@ -11,8 +11,9 @@
 #' `void <name>_predict(const double *x, double *out)`.
 #'
 #' @details
-#' `x` holds the numeric columns of one new row as they come (scaling is done in C), in the order the
-#' comment at the head of the file lists: a factor is a column a level, 1 where the row has it, else
+#' `x` holds the numeric columns of one new row as they come (scaling is done in C), in the order
+#' the comment at the head of the file lists: a factor is a column a level, 1 where the row has it,
+#' else
 #' 0; a term of a formula such as `log(a)` is its value. `out` receives, as the comment says too,
 #'
 #' | model | `out` |
@@ -24,8 +25,8 @@
 #' | [kernel_basis()] | the orthonormal coordinates |
 #'
 #' The file also defines `<NAME>_INPUTS` and `<NAME>_OUTPUTS`, the lengths of both. A missing value
-#' (NaN) in `x` makes every output NaN. A model with a [function_kernel()], or of a Gram matrix, cannot
-#' be written.
+#' (NaN) in `x` makes every output NaN. A model with a [function_kernel()], or of a Gram matrix,
+#' cannot be written.
 #' @param fit a fitted model: [kernel_lm()], [kernel_lda()], [kernel_pca()], [kernel_basis()],
 #'   [kernel_fusion()], [kernel_takes()] or a tuned one.
 #' @param file path of the file.
@@ -66,8 +67,8 @@ export_c <- function(fit, file, name = "model") {
 # ---- one form for all models ---------------------------------------------------------------
 
 # columns (names, in order), scaling, parts (each: kernel, columns, vectors, dual and, for a centred
-# basis, centre), offset, outputs (names), and what follows: `levels` with `calibration` and `gauss`,
-# or `stored` scores.
+# basis, centre), offset, outputs (names), and what follows: `levels` with `calibration` and
+# `gauss`, or `stored` scores.
 exported_form <- function(fit) UseMethod("exported_form")
 
 exported_form.default <- function(fit) {
@@ -83,7 +84,8 @@ basis_form <- function(basis, dual, offset, outputs) {
   L <- length(basis$index)
   centred <- length(basis$center_index) > 0L
   part <- list(
-    kernel = basis$kernel, columns = seq_len(basis$input$width), vectors = basis$vectors, dual = dual,
+    kernel = basis$kernel, columns = seq_len(basis$input$width), vectors = basis$vectors,
+    dual = dual,
     centre = if (centred) basis$center_vectors,
     shift = if (centred) basis$shift[seq_len(L)] - basis$shift[L + 1L]
   )
@@ -194,7 +196,9 @@ c_columns <- function(input) {
 
 # Names of the outputs, in order.
 c_outputs <- function(form) {
-  if (!is.null(form$stored)) return(c(form$outputs, paste0("class (", c_classes(form$stored$levels), ")")))
+  if (!is.null(form$stored)) {
+    return(c(form$outputs, paste0("class (", c_classes(form$stored$levels), ")")))
+  }
   if (is.null(form$levels)) return(form$outputs)
   decisions <- if (is.null(form$gauss)) form$outputs else form$levels
   c(

@@ -70,7 +70,9 @@ kernel_set <- function(kernels, data, threads) {
   }
   specs <- lapply(kernels, resolve_block, data)
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
-  if (!holds_matrices(nrow(data$x), specs, is.numeric(data$y))) return(row_set(specs, data, threads))
+  if (!holds_matrices(nrow(data$x), specs, is.numeric(data$y))) {
+    return(row_set(specs, data, threads))
+  }
   check_fusion_memory(nrow(data$x), length(specs), is.numeric(data$y))
   grams <- lapply(specs, block_gram, data$x, threads)
   for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
@@ -169,8 +171,8 @@ resolve_block <- function(kernel, data) {
   kernel
 }
 
-# The numbers of a kernel as repeated rows would give them. Weights that are no numbers of rows count
-# by the mean spread; a median is then that of the rows of positive weight.
+# The numbers of a kernel as repeated rows would give them. Weights that are no numbers of rows
+# count by the mean spread; a median is then that of the rows of positive weight.
 resolve_for_cases <- function(kernel, x, cases) {
   if (is.null(cases)) return(resolve_kernel(kernel, x))
   if (all(cases == trunc(cases)) && sum(cases) <= 1e6) {

@@ -4,7 +4,8 @@
 # that lambda was solved with. `last`: a fit at weights r, or near, to begin with.
 learn_weights <- function(set, r, response, control, last = NULL) {
   found <- if (!control$adaptive) {
-    list(fit = solve_fused(set, r, response, control, last), r = r, path = rbind(r), converged = TRUE)
+    list(fit = solve_fused(set, r, response, control, last), r = r, path = rbind(r),
+      converged = TRUE)
   } else if (control$rule == "simplex") {
     simplex_weights(set, r, response, control, last)
   } else {
@@ -172,6 +173,8 @@ fusion_calibration <- function(set, r, response, control, fit) {
 # Folds by turns within each class, without random numbers.
 spread_folds <- function(y, count) {
   fold <- integer(length(y))
-  for (rows in split(seq_along(y), y)) fold[rows] <- (seq_along(rows) - 1L) %% as.integer(count) + 1L
+  for (rows in split(seq_along(y), y)) {
+    fold[rows] <- (seq_along(rows) - 1L) %% as.integer(count) + 1L
+  }
   fold
 }

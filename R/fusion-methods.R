@@ -249,7 +249,8 @@ print.kernel_fusion <- function(x, ...) guard_model("x", {
 
 adaptive_words <- function(x) {
   if (!x$adaptive) return("preset")
-  paste0(if (identical(x$rule, "simplex")) "on a simplex, " else "adaptive, ", if (!x$converged) "not ", "converged in ", x$iterations,
+  paste0(if (identical(x$rule, "simplex")) "on a simplex, " else "adaptive, ",
+    if (!x$converged) "not ", "converged in ", x$iterations,
          " iteration", if (x$iterations > 1L) "s")
 }
 

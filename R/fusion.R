@@ -40,8 +40,9 @@
 #' these as have 1000 rows), and a softmax with one slope and an offset a class is fitted to what
 #' these fits say about the rows they have not seen.
 #'
-#' Where the n x n matrices of the kernels and their sum would take more than half a gigabyte, support
-#' vector machines work without them: columns are made as needed and the last ones kept, in 300 MB.
+#' Where the n x n matrices of the kernels and their sum would take more than half a gigabyte,
+#' support vector machines work without them: columns are made as needed and the last ones kept, in
+#' 300 MB.
 #' They then end at a relative duality gap of 1e-7. Regression, and Gram matrices, need the memory.
 #'
 #' Beyond two classes (not in the paper) each class is separated from the rest with one common
@@ -63,10 +64,10 @@
 #' @param ... nothing else is accepted: a misspelt argument is an error.
 #' @param rule how weights are learned: `"simplex"` or `"adaptive"`, see Details. NULL: the paper's
 #'   for columns, the simplex for a list of kernels.
-#' @param start weights of the kernels to start from (or, with `adaptive = FALSE`, to stay at), one a
-#'   kernel, on the kernels' own scale.
-#' @param weights case weights, one a row and not negative; in a formula worked out among the columns
-#'   of `data`.
+#' @param start weights of the kernels to start from (or, with `adaptive = FALSE`, to stay at),
+#'   one a kernel, on the kernels' own scale.
+#' @param weights case weights, one a row and not negative; in a formula worked out among the
+#'   columns of `data`.
 #' @param folds into how many parts rows are divided for probabilities; 0: none, the fit is then
 #'   faster and `predict(type = "prob")` an error.
 #' @param na_action `"fail"` on missing values, `"omit"` the rows that have them, or `"exclude"`
@@ -101,7 +102,8 @@
 #'   in machine learning, Computing Center of the Russian Academy of Sciences and DIMACS, Rutgers
 #'   University.
 #'
-#'   Rakotomamonjy, Bach, Canu and Grandvalet (2008), SimpleMKL, Journal of Machine Learning Research
+#'   Rakotomamonjy, Bach, Canu and Grandvalet (2008), SimpleMKL, Journal of Machine Learning
+#'   Research
 #'   9, 2491-2521.
 #' @examples
 #' train <- simulate_fusion(20, seed = 1)
@@ -449,7 +451,8 @@ new_fusion <- function(fit, set, response, control, data) {
     expansion = if (!columns) fit$a[support, , drop = FALSE],
     support_names = if (is.null(data$x) && !anyDuplicated(set$rows)) set$rows[support],
     mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise,
-    cost = control$cost, adaptive = control$adaptive, rule = control$rule, n = set$n, scaling = data$scaling,
+    cost = control$cost, adaptive = control$adaptive, rule = control$rule, n = set$n,
+    scaling = data$scaling,
     input = data$input
   )
   names(model$path)[-1L] <- set$names

@@ -147,8 +147,8 @@ function_kernel <- function(f, weights = NULL) {
 
 # ---- the table of kernels ------------------------------------------------------------
 
-# A kernel is one entry of this list, and one row of the table in src/kernel.c. All functions get
-# the kernel object `k`.
+# A kernel is one entry of `kernel_table`, below, and one row of the table in src/kernel.c. All
+# functions get the kernel object `k`.
 #   label     what it is called, and `parameter` what follows that name
 #   formula   k(x, z) with its numbers, and `detail` what may be said beside it
 #   check     whether the fields are those of such a kernel
@@ -167,106 +167,6 @@ kernel_spec <- function(label, formula, core = NULL, check = function(k) TRUE,
   list(label = label, formula = formula, core = core, check = check, definite = definite,
        parameter = parameter, detail = detail, resized = resized, evaluate = evaluate,
        default = default, c = c)
-}
-
-make_kernel_types <- function() {
-  list(
-    rbf = kernel_spec(
-      "RBF",
-      formula = function(k) {
-        if (is.character(k$sigma)) "exp(-|x - z|^2 / (2 sigma^2))"
-        else sprintf("exp(-|x - z|^2 / (2 * %s^2))", six_digits(k$sigma))
-      },
-      detail = function(k) {
-        if (is.numeric(k$sigma)) {
-          sprintf("gamma = %s, width = %s", six_digits(k$gamma), six_digits(k$width))
-        }
-      },
-      core = function(k) list(type = "rbf", scale = k$gamma),
-      check = function(k) {
-        is_sigma(k$sigma) && (is.character(k$sigma) || (is_finite(k$gamma) && k$gamma > 0))
-      },
-      parameter = sigma_words,
-      resized = function(k, sigma) rbf_kernel(sigma = sigma, weights = k$weights),
-      default = rbf_kernel,
-      c = function(core, w, d) {
-        sprintf("exp(-%s * squares(x, z, %s, %d))", c_number(core$scale), w, d)
-      }
-    ),
-    laplace = kernel_spec(
-      "Laplace",
-      formula = function(k) {
-        paste0("exp(-|x - z| / ", if (is.character(k$sigma)) "sigma" else six_digits(k$sigma), ")")
-      },
-      core = function(k) {
-        list(type = "laplace", scale = if (is.numeric(k$sigma)) 1 / k$sigma)
-      },
-      check = function(k) is_sigma(k$sigma),
-      parameter = sigma_words,
-      resized = function(k, sigma) laplace_kernel(sigma = sigma, weights = k$weights),
-      default = laplace_kernel,
-      c = function(core, w, d) {
-        sprintf("exp(-%s * sqrt(squares(x, z, %s, %d)))", c_number(core$scale), w, d)
-      }
-    ),
-    linear = kernel_spec(
-      "linear",
-      formula = function(k) "<x, z>",
-      core = function(k) list(type = "linear"),
-      default = linear_kernel,
-      c = function(core, w, d) sprintf("inner(x, z, %s, %d)", w, d)
-    ),
-    polynomial = kernel_spec(
-      "polynomial",
-      formula = function(k) {
-        sprintf("(%s <x, z> + %s)^%s", six_digits(k$scale), six_digits(k$offset),
-                six_digits(k$degree))
-      },
-      core = function(k) {
-        list(type = "polynomial", scale = k$scale, offset = k$offset, degree = k$degree)
-      },
-      check = function(k) {
-        is_finite(k$degree) && k$degree == trunc(k$degree) && k$degree >= 1 && k$degree <= 1000 &&
-          is_finite(k$scale) && is_finite(k$offset)
-      },
-      definite = function(k) if (k$offset >= 0) TRUE else NA,
-      parameter = function(k) paste("degree", k$degree),
-      default = polynomial_kernel,
-      c = function(core, w, d) {
-        sprintf("pow(%s * inner(x, z, %s, %d) + %s, %s)", c_number(core$scale), w, d,
-                c_number(core$offset), c_number(core$degree))
-      }
-    ),
-    sigmoid = kernel_spec(
-      "sigmoid",
-      formula = function(k) {
-        sprintf("tanh(%s <x, z> + %s)", six_digits(k$scale), six_digits(k$offset))
-      },
-      core = function(k) list(type = "sigmoid", scale = k$scale, offset = k$offset),
-      check = function(k) is_finite(k$scale) && is_finite(k$offset),
-      definite = function(k) FALSE,
-      default = sigmoid_kernel,
-      c = function(core, w, d) {
-        sprintf("tanh(%s * inner(x, z, %s, %d) + %s)", c_number(core$scale), w, d,
-                c_number(core$offset))
-      }
-    ),
-    spline = kernel_spec(
-      "spline",
-      formula = function(k) "prod(1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3), m = min(x, z)",
-      core = function(k) list(type = "spline"),
-      definite = function(k) NA,
-      default = spline_kernel,
-      c = function(core, w, d) sprintf("spline(x, z, %s, %d)", w, d)
-    ),
-    `function` = kernel_spec(
-      "user function",
-      formula = function(k) "f(x, z)",
-      check = function(k) is.function(k$f),
-      definite = function(k) NA,
-      evaluate = function(k, x, z) k$f(x, z)
-    )
-  )
 }
 
 # Kernels made of kernels: how values combine, in words and in numbers.
@@ -674,6 +574,105 @@ combined_words <- function(kernel, words) {
 
 needs_brackets <- function(part, whole) part$type == "sum" && whole$type == "product"
 
-# The table is made once, here at the end, where all that it names is known.
-kernel_table <- make_kernel_types()
+# ---- the table ---------------------------------------------------------------------------
+
+# At the end, where all that it names is known.
+kernel_table <- list(
+  rbf = kernel_spec(
+    "RBF",
+    formula = function(k) {
+      if (is.character(k$sigma)) "exp(-|x - z|^2 / (2 sigma^2))"
+      else sprintf("exp(-|x - z|^2 / (2 * %s^2))", six_digits(k$sigma))
+    },
+    detail = function(k) {
+      if (is.numeric(k$sigma)) {
+        sprintf("gamma = %s, width = %s", six_digits(k$gamma), six_digits(k$width))
+      }
+    },
+    core = function(k) list(type = "rbf", scale = k$gamma),
+    check = function(k) {
+      is_sigma(k$sigma) && (is.character(k$sigma) || (is_finite(k$gamma) && k$gamma > 0))
+    },
+    parameter = sigma_words,
+    resized = function(k, sigma) rbf_kernel(sigma = sigma, weights = k$weights),
+    default = rbf_kernel,
+    c = function(core, w, d) {
+      sprintf("exp(-%s * squares(x, z, %s, %d))", c_number(core$scale), w, d)
+    }
+  ),
+  laplace = kernel_spec(
+    "Laplace",
+    formula = function(k) {
+      paste0("exp(-|x - z| / ", if (is.character(k$sigma)) "sigma" else six_digits(k$sigma), ")")
+    },
+    core = function(k) {
+      list(type = "laplace", scale = if (is.numeric(k$sigma)) 1 / k$sigma)
+    },
+    check = function(k) is_sigma(k$sigma),
+    parameter = sigma_words,
+    resized = function(k, sigma) laplace_kernel(sigma = sigma, weights = k$weights),
+    default = laplace_kernel,
+    c = function(core, w, d) {
+      sprintf("exp(-%s * sqrt(squares(x, z, %s, %d)))", c_number(core$scale), w, d)
+    }
+  ),
+  linear = kernel_spec(
+    "linear",
+    formula = function(k) "<x, z>",
+    core = function(k) list(type = "linear"),
+    default = linear_kernel,
+    c = function(core, w, d) sprintf("inner(x, z, %s, %d)", w, d)
+  ),
+  polynomial = kernel_spec(
+    "polynomial",
+    formula = function(k) {
+      sprintf("(%s <x, z> + %s)^%s", six_digits(k$scale), six_digits(k$offset),
+              six_digits(k$degree))
+    },
+    core = function(k) {
+      list(type = "polynomial", scale = k$scale, offset = k$offset, degree = k$degree)
+    },
+    check = function(k) {
+      is_finite(k$degree) && k$degree == trunc(k$degree) && k$degree >= 1 && k$degree <= 1000 &&
+        is_finite(k$scale) && is_finite(k$offset)
+    },
+    definite = function(k) if (k$offset >= 0) TRUE else NA,
+    parameter = function(k) paste("degree", k$degree),
+    default = polynomial_kernel,
+    c = function(core, w, d) {
+      sprintf("pow(%s * inner(x, z, %s, %d) + %s, %s)", c_number(core$scale), w, d,
+              c_number(core$offset), c_number(core$degree))
+    }
+  ),
+  sigmoid = kernel_spec(
+    "sigmoid",
+    formula = function(k) {
+      sprintf("tanh(%s <x, z> + %s)", six_digits(k$scale), six_digits(k$offset))
+    },
+    core = function(k) list(type = "sigmoid", scale = k$scale, offset = k$offset),
+    check = function(k) is_finite(k$scale) && is_finite(k$offset),
+    definite = function(k) FALSE,
+    default = sigmoid_kernel,
+    c = function(core, w, d) {
+      sprintf("tanh(%s * inner(x, z, %s, %d) + %s)", c_number(core$scale), w, d,
+              c_number(core$offset))
+    }
+  ),
+  spline = kernel_spec(
+    "spline",
+    formula = function(k) "prod(1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3), m = min(x, z)",
+    core = function(k) list(type = "spline"),
+    definite = function(k) NA,
+    default = spline_kernel,
+    c = function(core, w, d) sprintf("spline(x, z, %s, %d)", w, d)
+  ),
+  `function` = kernel_spec(
+    "user function",
+    formula = function(k) "f(x, z)",
+    check = function(k) is.function(k$f),
+    definite = function(k) NA,
+    evaluate = function(k, x, z) k$f(x, z)
+  )
+)
+
 kernel_types <- function() kernel_table

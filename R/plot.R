@@ -77,7 +77,8 @@ draw <- function(f, defaults, ...) {
   do.call(f, settings)
   if (is.null(title) || identical(settings$ann, FALSE)) return(invisible())
   look <- c("cex.main", "font.main", "col.main")
-  add_title(title, utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))]))
+  add_title(title,
+    utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))]))
 }
 
 # Above the middle of the plot, or of the figure, where there is more room.

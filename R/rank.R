@@ -132,7 +132,8 @@
 #'   takes. For `resample` it must be below the number of columns to tell anything: otherwise every
 #'   frequency is 1.
 #' @param scale standardise the columns first.
-#' @param na_action `"fail"` on missing values, or `"omit"` (or `"exclude"`) the rows that have them.
+#' @param na_action `"fail"` on missing values, or `"omit"` (or `"exclude"`) the rows that have
+#'   them.
 #' @param threads number of threads; the result does not depend on it.
 #' @param verbose draw a progress bar over restarts, resamples and eliminations.
 #' @param ... nothing else is accepted.

@@ -13,8 +13,8 @@
 #' @details
 #' The steps work on numeric columns: turn factors into indicators first, with
 #' `recipes::step_dummy()`. All have `prep()`, `bake()`, `print()`, `tidy()`, `required_pkgs()` and
-#' `tunable()` methods: `size`, `num_comp` and `top_n` may be `tune()`. `tidy()` gives a row for each
-#' row picked, component or column, with what [tidiers] give for the model.
+#' `tunable()` methods: `size`, `num_comp` and `top_n` may be `tune()`. `tidy()` gives a row for
+#' each row picked, component or column, with what [tidiers] give for the model.
 #' @param recipe a recipe.
 #' @param ... selectors of columns, such as `recipes::all_numeric_predictors()`.
 #' @param size number of rows of the basis, at most.
@@ -171,7 +171,8 @@ with_new_columns <- function(x, new_data, value, labels) {
   value <- stats::setNames(as.data.frame(value), labels)
   taken <- intersect(labels, setdiff(names(new_data), x$columns))
   if (length(taken)) {
-    abort("columns", "`new_data` has column ", backticked(taken), " already: give another `prefix`.")
+    abort("columns", "`new_data` has column ", backticked(taken),
+      " already: give another `prefix`.")
   }
   gone <- if (!isTRUE(x$keep_original_cols)) x$columns
   rest <- new_data[setdiff(names(new_data), gone)]

@@ -14,10 +14,11 @@
 #'
 #' **Stage two** weighs the directions. `"auto"`, the default: by `"relief"` where its weights lower
 #' the leave-one-out error of the nearest-neighbour rule by more than its standard error, else
-#' `"none"`, all weights one, which with a radial kernel is nearly the nearest neighbour of the data.
-#' Measured on twelve sets (`bench/takes-default.R`; ten halves each, mean error in per cent): nearest
-#' neighbour of the data 21.2, no weights 21.4, `"relief"` 20.7, `"auto"` 20.7, never more than 0.8
-#' above the nearest neighbour of the data; `"kffs"` 28.8, and with many classes far more.
+#' `"none"`, all weights one, which with a radial kernel is nearly the nearest neighbour of the
+#' data.
+#' Measured on twelve sets (`bench/takes-default.R`; ten halves each, mean error in per cent):
+#' nearest neighbour of the data 21.2, no weights 21.4, `"relief"` 20.7, `"auto"` 20.7, never more
+#' than 0.8 above the nearest neighbour of the data; `"kffs"` 28.8, and with many classes far more.
 #'
 #' `"kffs"`: each direction is a weak learner, the
 #' least-squares fit of class indicators on that one coordinate, with a vote for the class of
@@ -57,8 +58,8 @@
 #' @param threshold an increasing function from \[0, 1\] to \[0, 1\], for `"kobl"`.
 #' @param size number of directions kept: NULL keeps all with positive weight, a number the best
 #'   so many, `"loo"` as many as leave-one-out finds best.
-#' @param variant `"corrected"`, or `"printed"` for the literal algorithm; for `"kffs"`, which it asks for
-#'   where `select` is left alone.
+#' @param variant `"corrected"`, or `"printed"` for the literal algorithm; for `"kffs"`, which it
+#'   asks for where `select` is left alone.
 #' @param basis_size largest number of basis rows. NULL: at most 1000, with a message when that
 #'   binds; `Inf`: no limit.
 #' @param tol,first see [kernel_basis()]: without effect on `"kobl"` and `"kgs"`. NULL means 0.01,
@@ -79,9 +80,9 @@
 #' * `rotation`: for `"kpca"` a list with the `center` and the `vectors` that turn coordinates
 #'   into principal directions, else NULL; `rounding`: how far rounding moves the coordinates:
 #'   distances that differ by no more are equal, and go to the lowest row;
-#' * `left_out_error`: share of training rows that the nearest-neighbour rule gets wrong without them,
-#'   basis and weights taken as given (of more than 3000 rows, among 3000 of them); `calibration`:
-#'   slope and offsets of the probabilities, fitted to the same rows;
+#' * `left_out_error`: share of training rows that the nearest-neighbour rule gets wrong without
+#'   them, basis and weights taken as given (of more than 3000 rows, among 3000 of them);
+#'   `calibration`: slope and offsets of the probabilities, fitted to the same rows;
 #' * `method` (of the basis), `select` (the one taken), `variant`, `n`.
 #' @references Xu, Shen, Ping and Zhao (2011), TAKES: a fast method to select features in the
 #'   kernel space, CIKM 2011.
@@ -100,7 +101,8 @@ kernel_takes <- function(x, ...) UseMethod("kernel_takes")
 #' @rdname kernel_takes
 #' @export
 kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", "kgs", "kpca"),
-                                 select = c("auto", "kffs", "relief", "none"), threshold = identity, size = NULL,
+                                 select = c("auto", "kffs", "relief", "none"), threshold = identity,
+                                 size = NULL,
                                  variant = c("corrected", "printed"), scale = TRUE, ...,
                                  basis_size = NULL, tol = NULL, center = c("none", "nearest"),
                                  neighbours = 1, first = 1000, K = NULL,
@@ -127,7 +129,8 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   stage <- stage_one(parts, method, if (!inherits(basis, "kernel_basis")) control$threshold)
   chosen <- weigh_directions(stage$z, stage$y, select, variant, stage$rounding, control)
   fit <- new_takes(stage, chosen, method, if (select == "auto") chosen$select else select, variant)
-  finish_model(judge_left_out(settle_size(fit, size, control), control$threads), parts, match.call(), y)
+  finish_model(judge_left_out(settle_size(fit, size, control), control$threads), parts,
+    match.call(), y)
 }
 
 #' @rdname kernel_takes
@@ -291,7 +294,9 @@ left_out <- function(scores, y, rounding, threads) {
   y <- y[rows]
   decision <- matrix(0, length(y), nlevels(y))
   largest <- which.max(tabulate(y, nlevels(y)))
-  if (!ncol(scores)) return(list(error = mean(as.integer(y) != largest), decision = decision, y = y))
+  if (!ncol(scores)) {
+    return(list(error = mean(as.integer(y) != largest), decision = decision, y = y))
+  }
   tolerance <- sqrt(sum(rounding^2))
   near <- nearest_by_class(scores[rows, , drop = FALSE], NULL, y, tolerance, threads)
   found <- y[nearest_of_all(near, tolerance)$row]
@@ -363,7 +368,8 @@ nearest_of_all <- function(near, rounding) {
   least <- do.call(pmin, lapply(seq_len(ncol(near$distance)), function(k) near$distance[, k]))
   near$row[near$distance > (sqrt(least) + rounding)^2] <- NA
   list(
-    row = do.call(pmin, c(lapply(seq_len(ncol(near$row)), function(k) near$row[, k]), na.rm = TRUE)),
+    row = do.call(pmin,
+      c(lapply(seq_len(ncol(near$row)), function(k) near$row[, k]), na.rm = TRUE)),
     distance = least
   )
 }
@@ -463,7 +469,8 @@ validate_takes <- function(fit, arg = "object") {
     scores = is_matrix_of(fit$scores, length(fit$y), length(fit$directions)),
     calibration = is_numbers(fit$calibration$slope, 1L) &&
       is_numbers(unname(fit$calibration$offset), nlevels(fit$y)),
-    left_out_error = is_number(fit$left_out_error), path = is.data.frame(fit$path), size = is_number(fit$size) && fit$size >= 0
+    left_out_error = is_number(fit$left_out_error), path = is.data.frame(fit$path),
+    size = is_number(fit$size) && fit$size >= 0
   )
   fit
 }
@@ -480,9 +487,9 @@ validate_takes <- function(fit, arg = "object") {
 #'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
 #'   training rows.
 #' @param type `"class"`: the label of the nearest training row in the weighted directions, ties
-#'   to the lowest row; `"prob"`: probabilities, a column a class, by a softmax fitted to the decisions
-#'   of training rows left out; `"decision"`: minus the distance to the nearest row of each class;
-#'   `"scores"`: the weighted coordinates.
+#'   to the lowest row; `"prob"`: probabilities, a column a class, by a softmax fitted to the
+#'   decisions of training rows left out; `"decision"`: minus the distance to the nearest row of
+#'   each class; `"scores"`: the weighted coordinates.
 #' @param threads number of threads.
 #' @param ... nothing else is accepted.
 #' @returns A factor with a label per row of `newdata`, or a matrix with a column per direction
@@ -495,7 +502,8 @@ validate_takes <- function(fit, arg = "object") {
 #' @family models
 #' @export
 predict.kernel_takes <- function(object, newdata,
-                                 type = c("class", "prob", "decision", "scores"), threads = getOption("kernelect.threads", 1L), ...) {
+                                 type = c("class", "prob", "decision", "scores"),
+                                 threads = getOption("kernelect.threads", 1L), ...) {
   check_dots(...)
   type <- check_choice(type, "type", c("class", "prob", "decision", "scores"))
   threads <- check_threads(threads)
@@ -513,7 +521,8 @@ predict.kernel_takes <- function(object, newdata,
 takes_training <- function(object, type, threads) {
   if (type == "scores") return(predicted_rows(object, "scores"))
   if (type != "class") {
-    return(stats::napredict(object$na.action, takes_decisions(object, object$scores, type, threads)))
+    return(stats::napredict(object$na.action,
+      takes_decisions(object, object$scores, type, threads)))
   }
   classes <- nearest_class(object, object$scores, threads)
   as_ordered(stats::napredict(object$na.action, classes), object)
@@ -550,7 +559,8 @@ nearest_class <- function(fit, scores, threads) {
     largest <- which.max(tabulate(fit$y, nlevels(fit$y)))
     return(factor(rep(levels(fit$y)[largest], nrow(scores)), levels(fit$y)))
   }
-  near <- nearest_by_class(scores, fit$scores, NULL, score_tolerance(fit)[ncol(fit$scores)], threads)
+  near <- nearest_by_class(scores, fit$scores, NULL, score_tolerance(fit)[ncol(fit$scores)],
+    threads)
   fit$y[near$row]
 }
 

@@ -64,8 +64,8 @@ text_depth <- 60L # of nesting: what a model needs is far less
 #'
 #' Functions cannot be written: a model with a [function_kernel()] is refused, as is a formula that
 #' calls anything but arithmetic and the usual transformations. Reading checks everything: text that
-#' is not such a model is an error of class `"kernelect_error_text"`, and a model whose fields do not
-#' fit together one of class `"kernelect_error_model"`.
+#' is not such a model is an error of class `"kernelect_error_text"`, and a model whose fields do
+#' not fit together one of class `"kernelect_error_model"`.
 #'
 #' @param fit a model of this package.
 #' @param file the file's path, or a connection.
@@ -217,7 +217,9 @@ json_string <- function(x) {
   x <- gsub("\"", "\\\"", x, fixed = TRUE)
   for (code in c(1:31, 127L)) {
     mark <- intToUtf8(code)
-    if (any(grepl(mark, x, fixed = TRUE))) x <- gsub(mark, sprintf("\\u%04x", code), x, fixed = TRUE)
+    if (any(grepl(mark, x, fixed = TRUE))) {
+      x <- gsub(mark, sprintf("\\u%04x", code), x, fixed = TRUE)
+    }
   }
   paste0("\"", x, "\"")
 }
@@ -322,7 +324,8 @@ read_json_array <- function(state, depth) {
 scalar_array <- function(tokens) {
   if (!length(tokens)) return(structure(character(), class = "json_array"))
   odd <- seq_along(tokens) %% 2L == 1L
-  good <- length(tokens) %% 2L == 1L && all(tokens[!odd] == ",") && !any(tokens[odd] %in% c(",", ":"))
+  good <- length(tokens) %% 2L == 1L && all(tokens[!odd] == ",") &&
+    !any(tokens[odd] %in% c(",", ":"))
   if (!good) fail_text("it is no JSON: an array is damaged")
   structure(tokens[odd], class = "json_array")
 }
@@ -355,8 +358,12 @@ unescape_part <- function(part) {
     return(switch(kind, b = "\b", f = "\f", n = "\n", r = "\r", t = "\t", kind))
   }
   code <- strtoi(substring(part, c(3L, 9L), c(6L, 12L)), 16L)
-  if (nchar(part) == 12L) return(intToUtf8(0x10000 + (code[1L] - 0xD800) * 0x400 + code[2L] - 0xDC00))
-  if (code[1L] == 0L || (code[1L] >= 0xD800 && code[1L] <= 0xDFFF)) fail_text("a character is damaged")
+  if (nchar(part) == 12L) {
+    return(intToUtf8(0x10000 + (code[1L] - 0xD800) * 0x400 + code[2L] - 0xDC00))
+  }
+  if (code[1L] == 0L || (code[1L] >= 0xD800 && code[1L] <= 0xDFFF)) {
+    fail_text("a character is damaged")
+  }
   intToUtf8(code[1L])
 }
 
@@ -394,7 +401,9 @@ decode_vector <- function(tokens, kind) {
 }
 
 decode_words <- function(tokens, words) {
-  if (!all(tokens %in% c(names(words), "null"))) fail_text("a logical value is neither true nor false")
+  if (!all(tokens %in% c(names(words), "null"))) {
+    fail_text("a logical value is neither true nor false")
+  }
   unname(words[match(tokens, names(words))])
 }
 
@@ -454,7 +463,8 @@ decode_call <- function(x, depth) {
   parts <- decode_list(x$call, depth)
   if (!length(parts)) fail_text("a call is empty")
   check_callable(parts[[1L]], "", function(head) {
-    fail_text("its formula calls `", deparse1(head), "()`, which is not among the functions allowed")
+    fail_text("its formula calls `", deparse1(head),
+      "()`, which is not among the functions allowed")
   })
   out <- as.call(parts)
   if (!is.null(x$names)) {

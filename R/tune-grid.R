@@ -31,7 +31,8 @@ check_grid_numbers <- function(values, arg, min = -Inf, above = NULL) {
   good <- is.numeric(values) && length(values) > 0L && !anyNA(values) && all(values >= min) &&
     (is.null(above) || all(values > above)) && (arg == "cost" || all(is.finite(values)))
   if (!good) {
-    must_be(paste0("grid$", arg), paste0("a vector of numbers", range_words(min, Inf, above)), values)
+    must_be(paste0("grid$", arg), paste0("a vector of numbers", range_words(min, Inf, above)),
+      values)
   }
   sort(unique(as.double(values)))
 }
@@ -45,7 +46,8 @@ check_grid_sizes <- function(sizes) {
 
 # ---- kernels ---------------------------------------------------------------------------------
 
-# Kernels crossed with widths, where they have one. Without both: the kernel the model has by itself.
+# Kernels crossed with widths, where they have one. Without both: the kernel the model has by
+# itself.
 check_grid_kernels <- function(kernels, sigma, plan) {
   if (is.null(kernels) && is.null(sigma)) return(plan$own_kernel)
   if (is.null(kernels)) kernels <- list(rbf_kernel())
@@ -67,7 +69,8 @@ check_grid_kernels <- function(kernels, sigma, plan) {
 # A kernel and what it is called in the results.
 read_kernel <- function(kernel, label) {
   kernel <- as_kernel(kernel)
-  list(kernel = kernel, label = if (label == "") kernel_label(kernel) else label, named = label != "")
+  list(kernel = kernel, label = if (label == "") kernel_label(kernel) else label,
+    named = label != "")
 }
 
 cross_sigma <- function(entry, sigma) {

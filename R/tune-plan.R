@@ -6,7 +6,7 @@
 #   grid(rows, classify)    the default grid
 #   own_kernel   the kernels where the grid has neither `kernel` nor `sigma`
 #   read_kernel(kernel, label)   an entry of `grid$kernel`
-#   models(train, kernel, settings, dots)   a model for each row of `settings` (NULL: there is none),
+#   models(train, kernel, settings, dots) a model for each row of `settings` (NULL: there is none),
 #                which shares what it can between them; `train` has `x`, `y` and `weights`
 #   predictions(train, newx, kernel, settings, metric, dots)   what the metric needs of each
 #   whole(x, y, kernel, setting, dots)      the model of one setting, on the user's rows
@@ -175,7 +175,8 @@ lda_plan <- function() {
     models = function(train, kernel, settings, dots) {
       parts <- training_basis(train, kernel, settings, dots, kernel_lda.default,
                               function(y) check_classes(y, min_rows = 2L))
-      lapply(seq_len(nrow(settings)), function(i) lda_at(parts, settings$size[i], settings$ridge[i]))
+      lapply(seq_len(nrow(settings)),
+        function(i) lda_at(parts, settings$size[i], settings$ridge[i]))
     }
   )
 }
@@ -265,7 +266,7 @@ fail_fit <- function(e) {
         "it failed with: ", conditionMessage(e))
 }
 
-# ---- predictions -----------------------------------------------------------------------------------
+# ---- predictions ---------------------------------------------------------------------------------
 
 # What the metric needs of a model at new rows: classes, numbers, or probabilities.
 predict_for <- function(model, newx, metric, plan) {
@@ -275,7 +276,8 @@ predict_for <- function(model, newx, metric, plan) {
   }
   value <- if (plan$own) ask() else tryCatch(ask(), error = function(e) fail_fit(e))
   if (metric$needs == "prob" && !(is.matrix(value) && is.numeric(value))) {
-    abort("argument", "`metric` needs probabilities: `predict(model, newdata, type = \"prob\")` of ",
+    abort("argument",
+      "`metric` needs probabilities: `predict(model, newdata, type = \"prob\")` of ",
           plan$name, " must give a matrix with a column a class.")
   }
   value

@@ -9,9 +9,10 @@
 #' All candidates see the same folds; folds are stratified for a factor. Scaling, kernel width and
 #' basis are worked out anew within each fold. As bases are nested, one factorisation per fold and
 #' kernel serves all sizes and ridges ([kernel_lm()], [kernel_lda()]), one fit all sizes of
-#' [kernel_takes()]; any other function of `(x, y, kernel =, ...)` with a `predict()` method is fitted
-#' once per candidate. What is not in the grid stays at the model's default: [kernel_lm()] and
-#' [kernel_lda()] then choose ridge or size by leave-one-out in each fit. Only their `tol`, unless it is
+#' [kernel_takes()]; any other function of `(x, y, kernel =, ...)` with a `predict()` method is
+#' fitted once per candidate. What is not in the grid stays at the model's default: [kernel_lm()]
+#' and [kernel_lda()] then choose ridge or size by leave-one-out in each fit. Only their `tol`,
+#' unless it is
 #' given, is another: 0.001, and 0 where the grid has sizes, which decide. Where a basis stops
 #' before a size (by rank, or a `tol` given), the size gives the same model as the largest it has.
 #'
@@ -33,29 +34,32 @@
 #' order among all within one standard error of the best.
 #'
 #' **The least of many estimates is too low.** With labels of pure noise the least error over the
-#' former default grid was 0.427 in 20 runs where 0.5 is true. `print()` calls the figure what it is;
-#' `nested = TRUE` repeats the whole procedure, choice included, without each fold in turn and
+#' former default grid was 0.427 in 20 runs where 0.5 is true. `print()` calls the figure what it
+#' is; `nested = TRUE` repeats the whole procedure, choice included, without each fold in turn and
 #' measures on that fold. It takes about as many times longer as there are folds.
 #'
 #' Everything random comes from `seed`; the generator of the session is left as it was. Folds run
 #' in parallel when the future.apply package is installed and a plan other than sequential is set.
 #'
 #' @inheritParams kernel_lm
-#' @param fit the model to fit: [kernel_lm()], [kernel_lda()], [kernel_takes()], [kernel_fusion()], or
+#' @param fit the model to fit: [kernel_lm()], [kernel_lda()], [kernel_takes()],
+#'   [kernel_fusion()], or
 #'   a function like them, which gets rows of `x` as they are, `y`, `kernel` and what is in `grid`.
 #' @param grid a list of any of
-#'   * `kernel`: a list of kernels (its names serve as labels); for [kernel_fusion()] each a kernel or
-#'     a list of kernels to fuse;
-#'   * `sigma`: widths, numbers or multiples of `"mean"` such as `"x0.5"`, for every kernel that has one
-#'     (without `kernel`: RBF kernels);
-#'   * `size`, `ridge`, `cost`: vectors of numbers, for models that have them (`ridge` is the `noise`
-#'     of [kernel_fusion()]).
+#'   * `kernel`: a list of kernels (its names serve as labels); for [kernel_fusion()] each a
+#'     kernel or a list of kernels to fuse;
+#'   * `sigma`: widths, numbers or multiples of `"mean"` such as `"x0.5"`, for every kernel that
+#'     has one (without `kernel`: RBF kernels);
+#'   * `size`, `ridge`, `cost`: vectors of numbers, for models that have them (`ridge` is the
+#'     `noise` of [kernel_fusion()]).
 #'
 #'   Without `kernel` and `sigma`: RBF kernels with `sigma = "mean"` times 1/2, 1, 2, 4 and Laplace
-#'   kernels with once and twice that, for [kernel_fusion()] its columns. NULL means these, for [kernel_takes()] and functions of yours with
+#'   kernels with once and twice that, for [kernel_fusion()] its columns. NULL means these, for
+#'   [kernel_takes()] and functions of yours with
 #'   sizes from 5 to 200, for [kernel_fusion()] with `cost` 0.01 to 100 or `ridge` 0.001 to 10.
 #' @param metric what is measured, see Details; NULL: `"error"` for a factor, `"mse"` for numbers.
-#' @param folds number of folds, from 2 to the number of rows; or a vector with the fold of each row.
+#' @param folds number of folds, from 2 to the number of rows; or a vector with the fold of each
+#'   row.
 #' @param repeats how often to cross-validate, with other folds each time.
 #' @param rule which candidate is taken, see Details.
 #' @param nested estimate the error of the whole procedure by an outer cross-validation?
@@ -63,8 +67,9 @@
 #' @param ... arguments for `fit`, such as `basis`, `ridge`, `tol` or `scale`; for `predict()`
 #'   those of the model's own `predict()`, such as `type`.
 #' @returns A list of class `"kernel_tune"`:
-#' * `results`: data frame with a row per candidate: `kernel` (label), `sigma` (number, of the training
-#'   rows as the model scales them; NA where the kernel has none), `size`, `ridge`, `cost` (from the grid,
+#' * `results`: data frame with a row per candidate: `kernel` (label), `sigma` (number, of the
+#'   training rows as the model scales them; NA where the kernel has none), `size`, `ridge`, `cost`
+#'   (from the grid,
 #'   else what the model has on all rows; NA where it has none), `error` (the metric; NA where
 #'   [kernel_fusion()] keeps no kernel in some fold), `se`;
 #' * `best`: the row of the candidate taken;
@@ -72,7 +77,8 @@
 #' * `nested`: error of the outer cross-validation, and `nested_se` its standard error; NULL without
 #'   `nested`;
 #' * `edge`: parameters whose best value is at an end of the grid, such as `c(sigma = "smallest")`;
-#' * `kernels`: the kernels, named by label; `gridded`: the other parameters in the grid; `metric`; `measure`: the metric in words; `rule`;
+#' * `kernels`: the kernels, named by label; `gridded`: the other parameters in the grid;
+#'   `metric`; `measure`: the metric in words; `rule`;
 #'   `folds`: number of folds; `repeats`; `seed`; `n`.
 #'
 #' `predict()` gives what `model` predicts.
@@ -150,7 +156,9 @@ check_tune_dots <- function(dots, grid) {
           " belongs in `grid`: grid = list(kernel = list(...), size = c(...)).")
   }
   twice <- intersect(names(dots), names(grid))
-  if (length(twice)) abort("argument", backticked(twice), " is given twice: by itself and in `grid`.")
+  if (length(twice)) {
+    abort("argument", backticked(twice), " is given twice: by itself and in `grid`.")
+  }
   if (inherits(dots$basis, "kernel_basis")) {
     abort("argument", "`basis` must be the name of a method here: each fold chooses its own basis.")
   }
@@ -222,7 +230,8 @@ check_values <- function(values) {
   }
   lost <- rowSums(is.nan(values)) > 0
   if (all(lost)) {
-    abort("vanished", "With every candidate all weights vanish in some fold. Use a larger `cost` or ",
+    abort("vanished",
+      "With every candidate all weights vanish in some fold. Use a larger `cost` or ",
           "`ridge` in `grid`, or other kernels.")
   }
   values[lost, ] <- NaN
@@ -266,7 +275,8 @@ candidates <- function(problem) {
   scale <- !isFALSE(problem$dots$scale)
   scaled <- apply_scaling(problem$matrix, fit_scaling(problem$matrix, scale, problem$weights))
   sigma <- vapply(grid$kernels, kernel_sigma, 0, scaled, problem$weights, USE.NAMES = FALSE)
-  table <- data.frame(kernel = rep(names(grid$kernels), each = count), sigma = rep(sigma, each = count))
+  table <- data.frame(kernel = rep(names(grid$kernels), each = count),
+    sigma = rep(sigma, each = count))
   for (name in c("size", "ridge", "cost")) {
     given <- grid$settings[[name]]
     if (is.null(given) && is_number(problem$dots[[name]])) given <- problem$dots[[name]]
@@ -308,8 +318,8 @@ fit_best <- function(problem, tuned) {
 
 # ---- the outer cross-validation ----------------------------------------------------------------
 
-# The whole procedure without each fold of the first repetition in turn, measured on that fold. Folds
-# that were given stay the folds of the inner cross-validation.
+# The whole procedure without each fold of the first repetition in turn, measured on that fold.
+# Folds that were given stay the folds of the inner cross-validation.
 nested_error <- function(problem, verbose) {
   fold <- problem$folds[[1L]]
   run <- function(i) {
@@ -370,7 +380,8 @@ print.kernel_tune <- function(x, ...) guard_model("x", {
   cat("best:    ", candidate_words(x$best), "\n", sep = "")
   cat(x$measure, ": ", error_words(x$best$error, x$best$se), chosen_words(x), "\n", sep = "")
   if (!is.null(x$nested)) {
-    cat("of the whole procedure: ", error_words(x$nested, x$nested_se), ", nested cross-validation\n",
+    cat("of the whole procedure: ", error_words(x$nested, x$nested_se),
+      ", nested cross-validation\n",
         sep = "")
   }
   if (length(x$edge)) {
@@ -412,7 +423,8 @@ summary.kernel_tune <- function(object, ...) guard_model("object", {
   check_dots(...)
   validate_tune(object)
   structure(
-    list(tune = object, best = best_by_kernel(object$results, tune_metrics[[object$metric]]$larger)),
+    list(tune = object,
+      best = best_by_kernel(object$results, tune_metrics[[object$metric]]$larger)),
     class = "summary.kernel_tune"
   )
 })
@@ -436,10 +448,11 @@ print.summary.kernel_tune <- function(x, ...) guard_model("x", {
 #' Plot the results of tuning
 #'
 #' Cross-validated error with its standard error against the parameter that was tuned, a line per
-#' kernel. Use it to see whether the best candidate stands out, and whether the grid should be wider.
+#' kernel. Use it to see whether the best candidate stands out, and whether the grid should be
+#' wider.
 #'
-#' The parameter is the first of size, ridge, cost and sigma of which the grid has several values; of
-#' the others the best value is taken at each point. Where errors differ by more than a factor of
+#' The parameter is the first of size, ridge, cost and sigma of which the grid has several values;
+#' of the others the best value is taken at each point. Where errors differ by more than a factor of
 #' ten, their axis is logarithmic.
 #' @param x a [kernel_tune()].
 #' @param ... graphical parameters for [plot()].
@@ -496,7 +509,9 @@ tune_curves <- function(x) {
   results <- x$results
   several <- function(name) name %in% x$gridded && length(unique(results[[name]])) > 1L
   axis <- Find(several, c("size", "ridge", "cost"))
-  if (is.null(axis)) axis <- if (length(unique(stats::na.omit(results$sigma))) > 1L) "sigma" else "size"
+  if (is.null(axis)) {
+    axis <- if (length(unique(stats::na.omit(results$sigma))) > 1L) "sigma" else "size"
+  }
   line <- if (axis == "sigma") kernel_families(x) else results$kernel
   at <- results[[axis]]
   if (anyNA(at)) at[is.na(at)] <- if (all(is.na(at))) 1 else stats::median(at, na.rm = TRUE)

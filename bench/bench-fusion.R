@@ -29,7 +29,8 @@ columns_contest <- function(name, n, d, blas, rounds) {
   data <- columns_data(n, d)
   count <- kernelect::kernel_fusion(data$x, drop(data$y), scale = FALSE)$iterations
   contest(name, rounds = rounds, data = data, list(
-    kernelect = contestant("kernel_fusion(x, drop(y), scale = FALSE)$weights", "library(kernelect)", blas = blas),
+    kernelect = contestant("kernel_fusion(x, drop(y), scale = FALSE)$weights", "library(kernelect)",
+      blas = blas),
     "R loop over kernels" = contestant(sprintf("adaptive(%d)", count), r_loop, blas = blas)
   ))
 }
@@ -45,19 +46,21 @@ machine_contest <- function(name, n, rounds, cost = 1) {
   decisions <- "round(mean(abs(result)), 2)" # ksvm stops earlier than we do
   contest(name, rounds = rounds, data = machine_data(n), list(
     kernelect = contestant(
-      sprintf("kernel_fusion(y = g, kernels = list(K = K), adaptive = FALSE, cost = %g)$fitted.values", cost),
+      sprintf("kernel_fusion(y = g, kernels = list(K = K), adaptive = FALSE, cost = %g)$fitted.values", cost), # nolint: line_length_linter.
       "library(kernelect); g <- factor(y)", value = decisions
     ),
     "kernelect, solver alone" = contestant(
-      sprintf("kernelect:::svm_dual(K, drop(y), %g)$decision", cost), "library(kernelect)", value = decisions
+      sprintf("kernelect:::svm_dual(K, drop(y), %g)$decision", cost), "library(kernelect)",
+      value = decisions
     ),
     "kernelect, solver alone, gap 1e-4" = contestant(
-      sprintf("kernelect:::svm_dual(K, drop(y), %g, tol = 1e-4)$decision", cost), "library(kernelect)", value = decisions
+      sprintf("kernelect:::svm_dual(K, drop(y), %g, tol = 1e-4)$decision", cost),
+      "library(kernelect)", value = decisions
     ),
     "kernlab ksvm" = contestant(
       sprintf("ksvm(G, g, type = 'C-svc', C = %g)", cost),
       "library(kernlab); g <- factor(y); G <- as.kernelMatrix(K)",
-      value = "round(mean(abs(predict(result, as.kernelMatrix(K[, SVindex(result)]), type = 'decision'))), 2)"
+      value = "round(mean(abs(predict(result, as.kernelMatrix(K[, SVindex(result)]), type = 'decision'))), 2)" # nolint: line_length_linter.
     )
   ))
 }
@@ -68,7 +71,7 @@ machine_contest <- function(name, n, rounds, cost = 1) {
 warm_setup <- "
 library(kernelect)
 g <- sign(drop(y))
-path <- suppressWarnings(kernel_fusion(x, factor(g), scale = FALSE, max_iter = 10, tol = 0))$path[-1]
+path <- suppressWarnings(kernel_fusion(x, factor(g), scale = FALSE, max_iter = 10, tol = 0))$path[-1] # nolint: line_length_linter.
 fused <- lapply(1:10, function(k) gram(x, linear_kernel(weights = sqrt(unlist(path[k, ])))))
 solve <- function(K, start = NULL) kernelect:::svm_dual(K, g, 1, start, tol = 1e-10)
 warm <- function() {
@@ -85,7 +88,8 @@ warm_contest <- function(name, n, d, rounds) {
   contest(name, rounds = rounds, data = columns_data(n, d), list(
     "ten warm solves" = contestant("warm()", warm_setup),
     "ten cold solves" = contestant("cold(fused)", warm_setup),
-    "three cold solves of the first" = contestant("cold(fused[c(1, 1, 1)])", warm_setup, value = "NaN")
+    "three cold solves of the first" = contestant("cold(fused[c(1, 1, 1)])", warm_setup,
+      value = "NaN")
   ))
 }
 

@@ -24,7 +24,7 @@ contest("kpca-2000", data = list(x = normal_rows(2000)), list(
   ),
   "scikit-learn randomized" = contestant(
     lang = "python", setup = "from sklearn.decomposition import KernelPCA",
-    job = "KernelPCA(10, kernel='rbf', gamma=1/40, eigen_solver='randomized', random_state=1).fit(x)",
+    job = "KernelPCA(10, kernel='rbf', gamma=1/40, eigen_solver='randomized', random_state=1).fit(x)", # nolint: line_length_linter.
     value = "result.eigenvalues_.sum()"
   )
 ))
@@ -32,16 +32,16 @@ contest("kpca-2000", data = list(x = normal_rows(2000)), list(
 # Scores of 100 new rows, model of 2000 rows.
 contest("kpca-predict", data = list(x = normal_rows(2000), new = normal_rows(100)), list(
   kernelect = contestant(
-    setup = "library(kernelect); m <- kernel_pca(x, rbf_kernel(gamma = 1 / 40), ncomp = 10, basis = NULL, scale = FALSE)",
+    setup = "library(kernelect); m <- kernel_pca(x, rbf_kernel(gamma = 1 / 40), ncomp = 10, basis = NULL, scale = FALSE)", # nolint: line_length_linter.
     job = "predict(m, new)", value = "sum(abs(result))"
   ),
   kernlab = contestant(
-    setup = "library(kernlab); m <- kpca(x, kernel = 'rbfdot', kpar = list(sigma = 1 / 40), features = 10)",
+    setup = "library(kernlab); m <- kpca(x, kernel = 'rbfdot', kpar = list(sigma = 1 / 40), features = 10)", # nolint: line_length_linter.
     job = "predict(m, new)", value = "NaN" # eigenvectors are scaled otherwise
   ),
   "scikit-learn" = contestant(
     lang = "python",
-    setup = "from sklearn.decomposition import KernelPCA\nm = KernelPCA(10, kernel='rbf', gamma=1/40, eigen_solver='arpack').fit(x)",
+    setup = "from sklearn.decomposition import KernelPCA\nm = KernelPCA(10, kernel='rbf', gamma=1/40, eigen_solver='arpack').fit(x)", # nolint: line_length_linter.
     job = "m.transform(new)", value = "abs(result).sum()"
   )
 ))
@@ -49,7 +49,8 @@ contest("kpca-predict", data = list(x = normal_rows(2000), new = normal_rows(100
 # Greedy kernel PCA of 100,000 rows beside the basis it stands on.
 contest("kpca-100000", rounds = 5, data = list(x = normal_rows(1e5)), list(
   basis = contestant(
-    setup = "library(kernelect)", job = "kernel_basis(x, method = 'cholesky', size = 200)", value = "NaN"
+    setup = "library(kernelect)", job = "kernel_basis(x, method = 'cholesky', size = 200)",
+    value = "NaN"
   ),
   kernel_pca = contestant(
     setup = "library(kernelect)", job = "kernel_pca(x, ncomp = 10, size = 200)", value = "NaN"
@@ -60,10 +61,12 @@ contest("kpca-100000", rounds = 5, data = list(x = normal_rows(1e5)), list(
 # influence measures at each of 20 sizes.
 contest("lm-loo-20000", data = list(x = normal_rows(20000)), list(
   basis = contestant(
-    setup = "library(kernelect)", job = "kernel_basis(x[, -1], method = 'cholesky', size = 200)", value = "NaN"
+    setup = "library(kernelect)", job = "kernel_basis(x[, -1], method = 'cholesky', size = 200)",
+    value = "NaN"
   ),
   kernel_lm = contestant(
-    setup = "library(kernelect)", job = "kernel_lm(x[, -1], x[, 1], basis = 'cholesky', size = 200)", value = "NaN"
+    setup = "library(kernelect)",
+    job = "kernel_lm(x[, -1], x[, 1], basis = 'cholesky', size = 200)", value = "NaN"
   )
 ))
 
@@ -73,7 +76,8 @@ contest("wide-formula", rounds = 5, data = list(x = normal_rows(100, 5000)), lis
     setup = "d <- data.frame(x, y = x[, 1])", job = "model.frame(y ~ ., d)", value = "NaN"
   ),
   kernel_lm = contestant(
-    setup = "library(kernelect); d <- data.frame(x, y = x[, 1])", job = "kernel_lm(y ~ ., d, size = 5)",
+    setup = "library(kernelect); d <- data.frame(x, y = x[, 1])",
+    job = "kernel_lm(y ~ ., d, size = 5)",
     value = "NaN"
   )
 ))

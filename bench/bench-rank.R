@@ -19,7 +19,10 @@ ours_job <- "kernelect:::evaluate_criterion(problem, w)$gradient"
 r_setup <- "
 gamma <- 2 / ncol(x)
 side <- drop(ifelse(y == 1, 1 / sum(y == 1), -1 / sum(y == 2)))
-kernel <- function() { s <- rowSums(x^2); exp(-gamma * pmax(outer(s, s, `+`) - 2 * tcrossprod(x), 0)) }
+kernel <- function() {
+  s <- rowSums(x^2)
+  exp(-gamma * pmax(outer(s, s, `+`) - 2 * tcrossprod(x), 0))
+}
 slope <- function(K) {
   target <- tcrossprod(side)
   norm <- sqrt(sum(K^2)) * sqrt(sum(target^2))
@@ -27,7 +30,10 @@ slope <- function(K) {
 }
 long_hand <- function() {
   K <- kernel(); G <- slope(K)
-  vapply(seq_len(ncol(x)), function(d) { dK <- -gamma * K * outer(x[, d], x[, d], `-`)^2; sum(G * dK) }, 0)
+  vapply(seq_len(ncol(x)), function(d) {
+    dK <- -gamma * K * outer(x[, d], x[, d], `-`)^2
+    sum(G * dK)
+  }, 0)
 }
 one_product <- function() {
   K <- kernel(); P <- slope(K) * K
@@ -64,7 +70,8 @@ gradient_contest("rank-gradient-reference", "reference", rounds = 3)
 
 # A search takes many gradients in a row: twenty, with caches warm.
 contest("rank-gradient-20", rounds = 7, data = rank_data(1000, 50), list(
-  kernelect = contestant(setup = ours_setup, job = paste("for (i in 1:20) result <-", ours_job), value = "NaN"),
+  kernelect = contestant(setup = ours_setup, job = paste("for (i in 1:20) result <-", ours_job),
+    value = "NaN"),
   "limit: two gemm and exp" = contestant(lang = "c", job = "limit_rank.c", args = "20"),
   "limit: two gemm" = contestant(lang = "c", job = "limit_rank.c", args = c("20", "gemm"))
 ))
@@ -108,7 +115,8 @@ growth <- function(sizes = c(2000, 4000, 8000, 16000)) {
   }))
   unlink(file.path("bench", "results", paste0("rank-growth-", sizes, ".csv")))
   runs$exponent <- round(coef(lm(log(fastest) ~ log(n), runs))[[2]], 3)
-  save_results(runs[c("bench", "n", "seconds", "fastest", "exponent", "date", "cpu")], "rank-growth")
+  save_results(runs[c("bench", "n", "seconds", "fastest", "exponent", "date", "cpu")],
+    "rank-growth")
   cat("growth in n: exponent", runs$exponent[1], "\n")
 }
 growth()

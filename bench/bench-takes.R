@@ -33,7 +33,9 @@ contest("takes-predict", data = takes_data(), rounds = 3, list(
     job = "{
       scores <- predict(fit, new, type = 'scores')
       distance <- matrix(0, nrow(new), nrow(x))
-      for (k in seq_len(ncol(scores))) distance <- distance + outer(scores[, k], fit$scores[, k], '-')^2
+      for (k in seq_len(ncol(scores))) {
+        distance <- distance + outer(scores[, k], fit$scores[, k], '-')^2
+      }
       y[max.col(-distance, 'first')]
     }",
     value = "sum(as.integer(result))"

@@ -5,7 +5,8 @@
 #   SETS=iris,Boston Rscript bench/defaults.R ...    on these sets only (SETS=none: tables only)
 #   QUICK=1 Rscript bench/defaults.R          few sets, 1 x 2-fold, printed and not kept
 # Five times 2-fold: half of the rows (stratified for classes) trains, the other half tests, and
-# the reverse. Sets beyond 1000 rows give a fixed sample of 1000. Nothing is chosen on the test half.
+# the reverse. Sets beyond 1000 rows give a fixed sample of 1000. Nothing is chosen on the test
+# half.
 # A cell (set and method) is kept with its seed in inst/results/defaults.csv, as means over the
 # ten halves; mean ranks and tests go to inst/results/defaults-ranks.csv. Figures:
 #   error    share misclassified; for numbers the mean squared error over the variance of y
@@ -143,7 +144,9 @@ prepare <- function(make) {
 half <- function(y, seed) {
   set.seed(seed)
   groups <- if (is.factor(y)) split(seq_along(y), y) else list(seq_along(y))
-  sort(unlist(lapply(groups, function(rows) rows[sample.int(length(rows), length(rows) %/% 2 + stats::rbinom(1, 1, 0.5) * length(rows) %% 2)])))
+  sort(unlist(lapply(groups,
+    function(rows) rows[sample.int(length(rows),
+      length(rows) %/% 2 + stats::rbinom(1, 1, 0.5) * length(rows) %% 2)])))
 }
 
 # ---- contenders -------------------------------------------------------------------------------
@@ -202,7 +205,8 @@ additive <- contender(
     columns <- setdiff(names(train), "y")
     k <- min(10, floor(0.9 * nrow(train) / length(columns)))
     smooth <- vapply(train[columns], function(v) is.numeric(v) && length(unique(v)) >= 10, NA)
-    terms <- ifelse(smooth & k >= 3, sprintf("s(`%s`, k = %d)", columns, k), sprintf("`%s`", columns))
+    terms <- ifelse(smooth & k >= 3, sprintf("s(`%s`, k = %d)", columns, k),
+      sprintf("`%s`", columns))
     mgcv::gam(stats::as.formula(paste("y ~", paste(terms, collapse = " + "))), data = train)
   },
   function(fit, test) as.numeric(predict(fit, test)),
@@ -214,7 +218,8 @@ kernlab_prob <- function(fit, test, train) kernlab::predict(fit, test, type = "p
 classifiers <- list(
   kernel_lm = contender(function(train) kernel_lm(y ~ ., train), prob = own_prob),
   kernel_tune = contender(function(train) kernel_tune(y ~ ., train), prob = own_prob),
-  kernel_lda = contender(function(train) kernel_lda(y ~ ., train), prob = function(fit, test, train) {
+  kernel_lda = contender(function(train) kernel_lda(y ~ ., train),
+    prob = function(fit, test, train) {
     predict(fit, test, type = "posterior")
   }),
   kernel_takes = contender(function(train) kernel_takes(y ~ ., train), prob = own_prob),
@@ -370,7 +375,8 @@ run_task <- function(task, cells, wanted) {
         one_cell(data, methods[[m]], seed), date = format(Sys.Date())
       )
       message(sprintf("%-14s %-18s error %.4f  logloss %.4f  %.2f s%s", name, m, cell$error,
-                      cell$logloss, cell$seconds, if (cell$failed) paste("  failed:", cell$failed) else ""))
+                      cell$logloss, cell$seconds,
+                      if (cell$failed) paste("  failed:", cell$failed) else ""))
       cells <- rbind(cells, cell)
       write_cells(cells)
     }
@@ -378,7 +384,7 @@ run_task <- function(task, cells, wanted) {
   cells
 }
 
-# ---- ranks ----------------------------------------------------------------------------------------
+# ---- ranks ---------------------------------------------------------------------------------------
 
 # Sets by methods: methods with a figure on nine sets of ten at least, and sets with all of them.
 figures <- function(cells, task, figure) {
@@ -409,7 +415,8 @@ rank_table <- function(cells, task, figure, against = "kernel_lm") {
 }
 
 show_task <- function(cells, task) {
-  cat("\n", task, ": error", if (task == "regression") " (share of the variance)", " by set\n", sep = "")
+  cat("\n", task, ": error", if (task == "regression") " (share of the variance)", " by set\n",
+    sep = "")
   print(signif(figures(cells, task, "error"), 3))
   if (task == "classification") {
     cat("\nlog loss by set\n")
@@ -427,13 +434,17 @@ show_task <- function(cells, task) {
 # Methods whose package is missing are left out, and said.
 for (task in names(tasks)) {
   here <- vapply(tasks[[task]]$methods, available, NA)
-  if (!all(here)) message(task, ": not installed, left out: ", paste(names(here)[!here], collapse = ", "))
+  if (!all(here)) {
+    message(task, ": not installed, left out: ", paste(names(here)[!here], collapse = ", "))
+  }
   tasks[[task]]$methods <- tasks[[task]]$methods[here]
 }
 
 wanted <- commandArgs(trailingOnly = TRUE)
 known <- c(names(classifiers), names(regressions))
-if (!all(wanted %in% known)) stop("no such method: ", paste(setdiff(wanted, known), collapse = ", "))
+if (!all(wanted %in% known)) {
+  stop("no such method: ", paste(setdiff(wanted, known), collapse = ", "))
+}
 if (!length(wanted)) wanted <- NULL
 dir.create(dirname(cell_file), showWarnings = FALSE, recursive = TRUE)
 cells <- read_cells()

@@ -138,7 +138,8 @@ save_results <- function(results, name) {
 show_results <- function(results) {
   cat("\n", results$bench[1], " (", results$processor[1], ")\n", sep = "")
   ran <- results$state == "ready"
-  print(results[ran, c("contestant", "blas", "seconds", "ratio", "cpu", "cpu_ratio", "memory_mb", "value")],
+  print(results[ran,
+    c("contestant", "blas", "seconds", "ratio", "cpu", "cpu_ratio", "memory_mb", "value")],
     row.names = FALSE
   )
   for (i in which(!ran)) cat(results$contestant[i], ": ", results$state[i], "\n", sep = "")

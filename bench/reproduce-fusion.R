@@ -14,11 +14,13 @@ noise_sd <- 0.174
 
 # One draw: train on the first rows, test on the others, with the columns and arguments given.
 run <- function(seed, rows, type, columns, ...) {
-  d <- simulate_fusion(280 + rows, seed = seed, sd = if (type == "regression") noise_sd else 0, type = type)
+  d <- simulate_fusion(280 + rows, seed = seed, sd = if (type == "regression") noise_sd else 0,
+    type = type)
   train <- seq_len(rows)
   fit <- suppressWarnings(kernel_fusion(d[train, columns], d$y[train], scale = FALSE, ...))
   predicted <- predict(fit, d[-train, columns])
-  error <- if (type == "regression") sqrt(mean((predicted - d$y[-train])^2)) / noise_sd else 100 * mean(predicted != d$y[-train])
+  error <- if (type == "regression") sqrt(mean((predicted - d$y[-train])^2)) / noise_sd else 100 *
+    mean(predicted != d$y[-train])
   c(error = error, active = sum(fit$active))
 }
 
@@ -26,7 +28,7 @@ settings <- utils::read.table(header = TRUE, sep = "|", strip.white = TRUE, text
 task       |rows|columns|adaptive|noise|print|note
 regression |20  |2      |FALSE   |0    |1.03 |
 regression |20  |100    |FALSE   |0    |7.46 |
-regression |20  |100    |TRUE    |0    |1.13 |exact equalities leave 19 columns: the print is not reached
+regression |20  |100    |TRUE    |0    |1.13 |exact equalities leave 19 columns: print not reached
 regression |20  |100    |TRUE    |0.1  |1.13 |default noise
 recognition|20  |2      |FALSE   |NA   |1.98 |not reproducible at 20 rows
 recognition|20  |100    |FALSE   |NA   |28.0 |not reproducible at 20 rows
@@ -48,7 +50,8 @@ results <- do.call(rbind, lapply(seq_len(nrow(settings)), function(i) {
   runs <- vapply(seeds, one, c(error = 0, active = 0), s = s)
   data.frame(
     s[c("task", "rows", "columns", "adaptive", "noise", "print")],
-    ours = round(mean(runs["error", ]), 3), sd = round(stats::sd(runs["error", ]), 3), se = round(stats::sd(runs["error", ]) / sqrt(length(seeds)), 3),
+    ours = round(mean(runs["error", ]), 3), sd = round(stats::sd(runs["error", ]), 3),
+    se = round(stats::sd(runs["error", ]) / sqrt(length(seeds)), 3),
     median = round(stats::median(runs["error", ]), 3), active = round(mean(runs["active", ]), 2),
     seeds = length(seeds), note = s$note
   )

@@ -13,7 +13,8 @@ result_file <- file.path("inst", "results", "models.csv")
 
 read_set <- function(name) {
   d <- utils::read.csv(gzfile(file.path(data_dir, paste0(name, ".csv.gz"))))
-  splits <- as.matrix(utils::read.csv(gzfile(file.path(data_dir, paste0(name, ".splits.csv.gz"))), header = FALSE))
+  splits <- as.matrix(
+    utils::read.csv(gzfile(file.path(data_dir, paste0(name, ".splits.csv.gz"))), header = FALSE))
   list(x = as.matrix(d[-ncol(d)]), y = factor(d$y), splits = unname(splits))
 }
 
@@ -71,7 +72,8 @@ linear_errors <- function(train, test, y, truth, at) {
   b <- crossprod(train, target) / colSums(train^2)
   vapply(at, function(L) {
     first <- seq_len(L)
-    value <- test[, first, drop = FALSE] %*% b[first, , drop = FALSE] + rep(colMeans(target), each = nrow(test))
+    value <- test[, first, drop = FALSE] %*% b[first, , drop = FALSE] +
+      rep(colMeans(target), each = nrow(test))
     error_rate(levels(y)[max.col(value, "first")], truth)
   }, 0)
 }
@@ -99,7 +101,8 @@ pca_errors <- function(pca, test, y, truth, L_nn, L_rl, label) {
 
 kpca_split <- function(x, y, test, truth, p) {
   greedy <- kernel_pca(x, rbf_kernel(), scale = FALSE, tol = 0.01, size = Inf)
-  full <- kernel_pca(x, rbf_kernel(), scale = FALSE, basis = NULL, ncomp = min(nrow(x), max(p$k_nn_L, p$k_rl_L)))
+  full <- kernel_pca(x, rbf_kernel(), scale = FALSE, basis = NULL,
+    ncomp = min(nrow(x), max(p$k_nn_L, p$k_rl_L)))
   c(
     "greedy-size" = length(greedy$basis$index),
     pca_errors(greedy, test, y, truth, p$g_nn_L, p$g_rl_L, "greedy"),
@@ -110,7 +113,8 @@ kpca_split <- function(x, y, test, truth, p) {
 fvs_split <- function(x, y, test, truth, p) {
   kernel <- rbf_kernel(width = p$width)
   lr <- kernel_lm(x, y, linear_kernel(), basis = NULL, scale = FALSE)
-  fvs <- kernel_lm(x, y, kernel, size = p$size, tol = 0, center = "nearest", first = Inf, scale = FALSE)
+  fvs <- kernel_lm(x, y, kernel, size = p$size, tol = 0, center = "nearest", first = Inf,
+    scale = FALSE)
   pca <- kernel_pca(x, kernel, basis = NULL, ncomp = p$size, scale = FALSE)
   c(
     "lr" = error_rate(predict(lr, test), truth),
@@ -148,9 +152,11 @@ printed_value <- function(name, method) {
   k <- printed_kpca[printed_kpca$set == name, ]
   f <- printed_fvs[printed_fvs$set == name, ]
   switch(method,
-    "greedy-size" = c(k$R, NA), "greedy-nn" = c(k$g_nn, k$g_nn_sd), "greedy-rl" = c(k$g_rl, k$g_rl_sd),
+    "greedy-size" = c(k$R, NA), "greedy-nn" = c(k$g_nn, k$g_nn_sd),
+    "greedy-rl" = c(k$g_rl, k$g_rl_sd),
     "kpca-nn" = c(k$k_nn, k$k_nn_sd), "kpca-rl" = c(k$k_rl, k$k_rl_sd),
-    "lr" = c(f$lr, f$lr_sd), "fvs-lr" = c(f$fvs, f$fvs_sd), "kpca-lr" = c(f$kpca, f$kpca_sd), c(NA, NA)
+    "lr" = c(f$lr, f$lr_sd), "fvs-lr" = c(f$fvs, f$fvs_sd), "kpca-lr" = c(f$kpca, f$kpca_sd),
+    c(NA, NA)
   )
 }
 
@@ -167,7 +173,8 @@ printed_components <- function(name, method) {
 summarise_set <- function(name, runs) {
   methods <- unique(unlist(lapply(runs, names)))
   value <- vapply(runs, function(r) r[methods], numeric(length(methods)))
-  table <- data.frame(method = methods, ours = rowMeans(value), ours_sd = apply(value, 1, stats::sd), components = NA_real_)
+  table <- data.frame(method = methods, ours = rowMeans(value),
+    ours_sd = apply(value, 1, stats::sd), components = NA_real_)
   for (label in if ("papers" %in% parts) c("greedy", "kpca")) {
     path <- table[grepl(paste0("^", label, "-rl@"), table$method) & !is.na(table$ours), ]
     best <- path[which.min(path$ours), ]
@@ -179,9 +186,12 @@ summarise_set <- function(name, runs) {
   own <- vapply(table$method, function(m) as.numeric(printed_components(name, m)), 0)
   note <- notes$note[match(paste(name, table$method), paste(notes$set, notes$method))]
   data.frame(
-    set = name, method = table$method, splits = length(runs), components = ifelse(is.na(table$components), own, table$components),
-    ours = round(table$ours, 2), ours_sd = round(table$ours_sd, 2), printed = printed[1, ], printed_sd = printed[2, ],
-    within_sd = abs(table$ours - printed[1, ]) <= printed[2, ], note = ifelse(is.na(note), "-", note), row.names = NULL
+    set = name, method = table$method, splits = length(runs),
+    components = ifelse(is.na(table$components), own, table$components),
+    ours = round(table$ours, 2), ours_sd = round(table$ours_sd, 2), printed = printed[1, ],
+    printed_sd = printed[2, ],
+    within_sd = abs(table$ours - printed[1, ]) <= printed[2, ],
+    note = ifelse(is.na(note), "-", note), row.names = NULL
   )
 }
 
@@ -200,7 +210,8 @@ dir.create(dirname(result_file), showWarnings = FALSE)
 known <- if (file.exists(result_file)) utils::read.csv(result_file, na.strings = "NA")
 for (name in sets) {
   fresh <- run_set(name)
-  known <- rbind(known[!paste(known$set, known$method) %in% paste(fresh$set, fresh$method), ], fresh)
+  known <- rbind(known[!paste(known$set, known$method) %in% paste(fresh$set, fresh$method), ],
+    fresh)
   known <- known[order(match(known$set, printed_kpca$set)), ]
   utils::write.csv(known, result_file, row.names = FALSE)
 }

@@ -16,7 +16,8 @@ times <- function(paper) if (is.null(repetitions)) paper else min(repetitions, p
 # ---- data --------------------------------------------------------------------------------
 
 stored <- function(name) {
-  path <- file.path(Sys.getenv("KERNELECT_DATA", file.path("..", "shared", "data")), paste0(name, ".csv.gz"))
+  path <- file.path(Sys.getenv("KERNELECT_DATA", file.path("..", "shared", "data")),
+    paste0(name, ".csv.gz"))
   read.csv(gzfile(path))
 }
 
@@ -28,7 +29,8 @@ from_package <- function(name, package) {
 
 labelled <- function(frame, label) {
   x <- frame[setdiff(names(frame), label)]
-  list(x = vapply(x, function(v) as.numeric(as.character(v)), numeric(nrow(x))), y = factor(frame[[label]]))
+  list(x = vapply(x, function(v) as.numeric(as.character(v)), numeric(nrow(x))),
+    y = factor(frame[[label]]))
 }
 
 load_data <- function(name) {
@@ -96,7 +98,8 @@ mean_and_sd <- function(errors, sizes, methods) {
   runs <- length(errors)
   errors <- array(100 * unlist(errors), c(length(sizes), length(methods), runs))
   cbind(expand.grid(size = sizes, method = methods, stringsAsFactors = FALSE),
-        error = round(as.vector(apply(errors, 1:2, mean)), 2), sd = round(as.vector(apply(errors, 1:2, sd)), 2), runs = runs)
+        error = round(as.vector(apply(errors, 1:2, mean)), 2),
+        sd = round(as.vector(apply(errors, 1:2, sd)), 2), runs = runs)
 }
 
 # Errors of all methods at all sizes over random splits: one row a method and size.
@@ -131,7 +134,7 @@ keep <- function(results, name) {
   print(results, row.names = FALSE)
 }
 
-# ---- experiments ----------------------------------------------------------------------------------
+# ---- experiments ---------------------------------------------------------------------------------
 
 toy <- function() {
   runs <- times(40)
@@ -155,7 +158,8 @@ toy <- function() {
   results <- rbind(
     one("linear", c("fisher", "rfe", "arom", "r2w2", "sas", "scss", "kfds"), "linear"),
     one("nonlinear",
-        c("fisher", "rfe", "arom", "r2w2", "sas", "scss", "sfs", "kfds", "forward", "bahsic"), "rbf")
+        c("fisher", "rfe", "arom", "r2w2", "sas", "scss", "sfs", "kfds", "forward", "bahsic"),
+        "rbf")
   )
   results$both_found[results$problem == "linear"] <- NA # six columns carry the same
   results$print <- NA
@@ -184,7 +188,8 @@ Musk       300   rbf    41   13.8 3.0    14.4 3.3     15.9 2.7     15.5")
   methods <- c("sas", "scss", "kfds")
   results <- do.call(rbind, lapply(seq_len(nrow(rows)), function(i) {
     row <- rows[i, ]
-    ours <- split_experiment(load_data(row$data), row$train, row$size, methods, row$kernel, times(30))
+    ours <- split_experiment(load_data(row$data), row$train, row$size, methods, row$kernel,
+      times(30))
     ours <- beside_print(ours, unlist(row[methods]), unlist(row[paste0(methods, "_sd")]))
     cbind(data = row$data, ours, neumann = row$other)
   }))
@@ -214,13 +219,15 @@ Sonar      145   15   74.7   4.5       77.4 4.5    79.5 3.8     73.9 7.9     80.
   keep(results, "table6")
 }
 
-# Figure 2 has no numbers in the text beyond "15 % with R2W2, almost 3 % less with ours, 10 features".
+# Figure 2 has no numbers in the text beyond "15 % with R2W2, almost 3 % less with ours, 10
+# features".
 spambase <- function() {
   data <- load_data("Spambase")
   methods <- c("fisher", "arom", "r2w2", "rfe", "sas", "scss", "kfds")
   results <- rbind(
     split_experiment(data, 500, c(10, 20, 30, 57), methods, "linear", times(30), 1000),
-    split_experiment(data, 500, c(10, 20, 30, 57), c("fisher", "arom", "sas", "scss", "sfs", "kfds"), "rbf", times(30), 1000)
+    split_experiment(data, 500, c(10, 20, 30, 57),
+      c("fisher", "arom", "sas", "scss", "sfs", "kfds"), "rbf", times(30), 1000)
   )
   results$print <- ifelse(results$kernel == "linear" & results$size == 10,
                           c(r2w2 = 15, sas = 12.3, scss = 12.3, kfds = 12.3)[results$method], NA)
@@ -247,7 +254,8 @@ preference <- function(train, columns, x) {
   support <- fit$rows[alphaindex(fit$machine)[[1]], , drop = FALSE]
   sigmoid <- prob.model(fit$machine)[[1]]
   chance <- function(rows) {
-    values <- gram(unname(rows), rbf_kernel(gamma = 1 / length(columns)), z = unname(support)) %*% coef(fit$machine)[[1]]
+    values <- gram(unname(rows), rbf_kernel(gamma = 1 / length(columns)),
+      z = unname(support)) %*% coef(fit$machine)[[1]]
     drop(1 / (1 + exp(sigmoid$A * (values - b(fit$machine)) + sigmoid$B)))
   }
   own <- chance(fit$rows)
@@ -262,7 +270,9 @@ pairwise_errors <- function(data, rows, test, sizes, method) {
   for (p in seq_len(ncol(pairs))) {
     train <- pick(data, unlist(rows[pairs[, p]]))
     ranking <- rank_by(method, train, "rbf")
-    for (s in seq_along(sizes)) preferences[, p, s] <- preference(train, ranking[seq_len(sizes[s])], test$x)
+    for (s in seq_along(sizes)) {
+      preferences[, p, s] <- preference(train, ranking[seq_len(sizes[s])], test$x)
+    }
   }
   apply(preferences, 3, function(r) mean(coupled_class(r, nlevels(data$y)) != as.integer(test$y)))
 }
@@ -283,7 +293,8 @@ usps <- function() {
   })
   print_mean <- c(6.7, 6.4, 6.3, 6.7, 7.5, 10.1, 12.2, 6.2, 6.0, 5.8, 5.6, 5.5, 6.3, 8.5,
                   6.9, 6.6, 6.2, 6.2, 6.5, 8.3, 10.6, 6.6, 6.7, 6.6, 6.5, 6.9, 8.9, 10.8)
-  print_sd <- c(1, 1, 1, 1, 1.2, 1.6, 1.5, 0.8, 0.8, 0.8, 0.8, 0.8, 0.7, 0.7, 1, 1.1, 1, 1, 1, 1.3, 1.4, 1, 1, 1, 1.1, 1, 1.3, 1.4)
+  print_sd <- c(1, 1, 1, 1, 1.2, 1.6, 1.5, 0.8, 0.8, 0.8, 0.8, 0.8, 0.7, 0.7, 1, 1.1, 1, 1, 1, 1.3,
+    1.4, 1, 1, 1, 1.1, 1, 1.3, 1.4)
   keep(beside_print(mean_and_sd(errors, sizes, methods), print_mean, print_sd), "table2-usps")
 }
 
@@ -305,9 +316,12 @@ usps2 <- function() {
       vapply(sizes, function(s) svm_error(many, test, ranking[seq_len(s)], "rbf"), 0)
     }, numeric(length(sizes)))
   })
-  print_mean <- c(10.0, 11.4, 14.3, 20.7, 26.6, 30.4, 37.6, 14.7, 16.3, 21.4, 24.4, 27.5, 29.0, 36.9,
-                  12.7, 13.3, 17.0, 24.5, 29.5, 33.3, 40.2, 10.0, 10.0, 15.5, 25.0, 34.0, 39.5, 41.0)
-  print_sd <- c(2.5, 2.2, 1.1, 2.5, 2.9, 2.4, 4.8, 4.0, 3.9, 4.7, 4.1, 3.3, 2.6, 5.1, 3.5, 3.3, 2.9, 2.1, 2.8, 3.6, 3.4, rep(NA, 7))
+  print_mean <- c(10.0, 11.4, 14.3, 20.7, 26.6, 30.4, 37.6, 14.7, 16.3, 21.4, 24.4, 27.5, 29.0,
+    36.9,
+                  12.7, 13.3, 17.0, 24.5, 29.5, 33.3, 40.2, 10.0, 10.0, 15.5, 25.0, 34.0, 39.5,
+                  41.0)
+  print_sd <- c(2.5, 2.2, 1.1, 2.5, 2.9, 2.4, 4.8, 4.0, 3.9, 4.7, 4.1, 3.3, 2.6, 5.1, 3.5, 3.3, 2.9,
+    2.1, 2.8, 3.6, 3.4, rep(NA, 7))
   keep(beside_print(mean_and_sd(errors, sizes, methods), print_mean, print_sd), "table5-usps")
 }
 
@@ -324,10 +338,12 @@ interaction <- function() {
       all(1:2 %in% kernel_rank(x, pure, method = "forward")$ranking[1:2]))
   }, numeric(3))
   keep(data.frame(problem = c("x1 x2 + x3/2 + noise", "x1 x2 + x3/2 + noise", "x1 x2"),
-                  method = c("sas, restarts = 5", "forward", "forward"), found = rowSums(found), draws = runs,
+                  method = c("sas, restarts = 5", "forward", "forward"), found = rowSums(found),
+                  draws = runs,
                   wanted = c(18, 18, 20) / 20 * runs), "interaction")
 }
 
-experiments <- list(toy = toy, table4 = table4, table6 = table6, spambase = spambase, usps = usps, usps2 = usps2,
+experiments <- list(toy = toy, table4 = table4, table6 = table6, spambase = spambase, usps = usps,
+  usps2 = usps2,
                     interaction = interaction)
 for (name in if (length(wanted)) wanted else names(experiments)) experiments[[name]]()

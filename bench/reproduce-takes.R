@@ -47,7 +47,8 @@ read_file <- function(name) {
   published <- file.path(data_dir, paste0(name, ".splits.csv.gz"))
   list(
     x = as.matrix(d[-ncol(d)]), y = factor(d$y),
-    splits = if (file.exists(published)) as.matrix(utils::read.csv(gzfile(published), header = FALSE))
+    splits = if (file.exists(published)) as.matrix(
+      utils::read.csv(gzfile(published), header = FALSE))
   )
 }
 
@@ -102,7 +103,8 @@ single <- function(label, fit, part) {
 }
 
 tuned <- function(part) {
-  best <- kernel_tune(part$x, part$y, fit = kernel_takes, folds = 5, grid = list(size = c(5, 10, 20, 40, 80, 160)))
+  best <- kernel_tune(part$x, part$y, fit = kernel_takes, folds = 5,
+    grid = list(size = c(5, 10, 20, 40, 80, 160)))
   kernel_takes(part$x, part$y, best$model$basis$kernel, select = "kffs", size = "loo")
 }
 
@@ -122,7 +124,8 @@ split_accuracies <- function(part) {
     curve("kgs + kffs", fit(basis = "kgs"), part),
     curve("fskgs", fit(basis = "kgs", select = "relief"), part),
     curve("fskpca", fit(basis = "kpca", select = "relief"), part),
-    row_of("kda", Inf, ncol(own), accuracy(nearest(own, part$y, predict(lda, part$new, type = "scores")), part$truth)),
+    row_of("kda", Inf, ncol(own),
+      accuracy(nearest(own, part$y, predict(lda, part$new, type = "scores")), part$truth)),
     row_of("knnc", Inf, NA, accuracy(nearest(scaled, part$y, new), part$truth))
   )
 }
@@ -130,7 +133,8 @@ split_accuracies <- function(part) {
 factors <- c(0.5, 1, 2, 4, 8)
 
 split_costs <- function(x) {
-  spread <- sqrt(sum(apply(x, 2, sd) > 0) * (nrow(x) - 1) / nrow(x)) # "mean" of standardised columns
+  spread <- sqrt(sum(apply(x, 2, sd) > 0) *
+    (nrow(x) - 1) / nrow(x)) # "mean" of standardised columns
   one <- function(method, factor, ...) {
     basis <- kernel_basis(x, rbf_kernel(factor * spread), method = method, size = Inf, ...)
     last <- basis$path[nrow(basis$path), ]
@@ -158,7 +162,8 @@ run_set <- function(set) {
   figures <- do.call(rbind, lapply(parts, function(p) quietly(split_accuracies(p))))
   list(
     table2 = cbind(set = set, mean_sd(costs[c("dim", "cost")], costs[c("method", "factor")])),
-    figures = cbind(set = set, mean_sd(figures[c("accuracy", "directions")], figures[c("size", "method")]))
+    figures = cbind(set = set,
+      mean_sd(figures[c("accuracy", "directions")], figures[c("size", "method")]))
   )
 }
 
@@ -182,7 +187,8 @@ for (set in asked) {
   seconds <- system.time(runs[[set]] <- run_set(set))[["elapsed"]]
   cat(sprintf("%s: %.0f s\n", set, seconds))
   figures <- runs[[set]]$figures
-  print(figures[is.infinite(figures$size), c("method", "accuracy.mean", "accuracy.sd", "directions.mean")], row.names = FALSE, digits = 3)
+  print(figures[is.infinite(figures$size),
+    c("method", "accuracy.mean", "accuracy.sd", "directions.mean")], row.names = FALSE, digits = 3)
 }
 if (setequal(asked, printed$set)) {
   save_table(beside_print(do.call(rbind, lapply(runs, `[[`, "table2"))), "table2")

@@ -1,5 +1,6 @@
 # How kernel_takes() should weigh directions when left alone: mean test error in per cent over ten
-# halves a set, of the nearest neighbour of the standardised columns, of no weights, and of each rule.
+# halves a set, of the nearest neighbour of the standardised columns, of no weights, and of each
+# rule.
 #   Rscript bench/takes-default.R [set ...]
 # Data: the directory named by KERNELECT_DATA, default ../shared/data, and package mlbench.
 library(kernelect)

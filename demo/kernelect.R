@@ -10,19 +10,20 @@ bar <- utils::txtProgressBar(0, steps, style = 3)
 done <- function(i) utils::setTxtProgressBar(bar, i)
 r <- list(problem = list(
   rank = paste(
-    "100 rows, 52 columns, two of which decide the class: no line separates it, and the second helps only beside the first.",
+    "100 rows, 52 columns, two of which decide the class: no line separates it, and the second helps only beside the first.", # nolint: line_length_linter.
     "Scale factors learned by kernel alignment find them."
   ),
   basis = "300 rows on two noisy circles. How many of them span the rest?",
   model = "Kernel width and size by cross-validation; the boundary is what the model learned.",
-  fusion = "60 rows, 30 columns, two of which carry the response; each column is a kernel with a weight.",
+  fusion = "60 rows, 30 columns, two of which carry the response; each column is a kernel with a weight.", # nolint: line_length_linter.
   takes = "Directions of the kernel space weighed by how well they tell the classes apart."
 ))
 
 toy <- simulate_weston(100, seed = 1, type = "nonlinear")
 r$ranking <- kernel_rank(y ~ ., toy, method = "sas")
 best <- head(r$ranking$ranking, 5)
-r$rank_table <- data.frame(column = names(toy)[best], scale_factor = unname(r$ranking$weights[best]))
+r$rank_table <- data.frame(column = names(toy)[best],
+  scale_factor = unname(r$ranking$weights[best]))
 done(1)
 
 r$circles <- simulate_circles(300, seed = 1, radius = c(1, 0.6), sd = 0.15)
@@ -37,7 +38,8 @@ done(3)
 few <- simulate_fusion(60, seed = 1, columns = 30)
 r$fused <- kernel_fusion(y ~ ., few)
 kept <- which(r$fused$active)
-r$fusion_table <- data.frame(column = names(r$fused$weights)[kept], weight = unname(r$fused$weights[kept]))
+r$fusion_table <-
+  data.frame(column = names(r$fused$weights)[kept], weight = unname(r$fused$weights[kept]))
 done(4)
 
 r$takes <- kernel_takes(y ~ x1 + x2, r$circles)
@@ -71,12 +73,14 @@ files <- c(
   save_plot("fusion", function() plot(r$fused)),
   save_plot("takes", function() plot(r$takes))
 )
-cat("\nplots:  ", paste(basename(files), collapse = ", "), " in ", normalizePath(out), "\n", sep = "")
+cat("\nplots:  ", paste(basename(files), collapse = ", "), " in ", normalizePath(out), "\n",
+  sep = "")
 
 if (requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()) {
   source <- file.path(tempdir(), "report.Rmd")
   file.copy(system.file("report", "report.Rmd", package = "kernelect"), source, overwrite = TRUE)
-  old <- options(rmarkdown.html_vignette.check_title = FALSE) # the report is no vignette, it looks like one
+  # the report is no vignette, it looks like one
+  old <- options(rmarkdown.html_vignette.check_title = FALSE)
   report <- rmarkdown::render(source, output_dir = out, params = list(results = r), quiet = TRUE)
   options(old)
   cat("report: ", normalizePath(report), "\n", sep = "")

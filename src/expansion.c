@@ -136,7 +136,8 @@ static void fill_values(tile *t)
   const ke_expansion *e = t->e;
   if (e->kernel) {
     pack_new_rows(t);
-    ke_tile(e->kernel, &t->r.rows, 0, t->ld, e->kept, 0, columns_of(e), t->r.values, t->ld);
+    ke_tile(e->kernel, (ke_range){&t->r.rows, 0, t->ld}, (ke_range){e->kept, 0, columns_of(e)},
+            t->r.values, t->ld);
     return;
   }
   for (size_t j = 0; j < columns_of(e); j++) {

@@ -569,10 +569,9 @@ static void any_tile(const ke_kernel *kernel, const place *t, double *out, size_
     }
 }
 
-void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, const ke_rows *b,
-             size_t j0, size_t k, double *out, size_t ldo)
+void ke_tile(const ke_kernel *kernel, ke_range a, ke_range b, double *out, size_t ldo)
 {
-  const place t = {a, b, i0, m, j0, k};
+  const place t = {a.rows, b.rows, a.first, a.count, b.first, b.count};
   any_tile(kernel, &t, out, ldo);
 }
 

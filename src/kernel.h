@@ -120,10 +120,8 @@ typedef struct {
 size_t ke_slopes_work(const ke_kernel *kernel, size_t ld);
 void ke_slopes(const ke_strip_column *c, double *value, double *slope, double *work);
 
-/* Kernel values of rows i0 .. i0 + m of a with rows j0 .. j0 + k of b, i0 and j0 multiples of
- * KE_PANEL; each entry is the same whatever the tile. */
-void ke_tile(const ke_kernel *kernel, const ke_rows *a, size_t i0, size_t m, const ke_rows *b,
-             size_t j0, size_t k, double *out, size_t ldo);
+/* Kernel values of some rows with others; each entry is the same whatever the tile. */
+void ke_tile(const ke_kernel *kernel, ke_range a, ke_range b, double *out, size_t ldo);
 
 /* k(x, x) for every row, out length n. */
 void ke_diagonal(const ke_kernel *kernel, const ke_rows *rows, double *out);

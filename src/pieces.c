@@ -34,26 +34,27 @@ void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double 
   }
 }
 
-void ke_product_transposed(size_t m, size_t k, size_t n, const double *a, size_t lda,
-                           const double *b, size_t ldb, double beta, double *w, const ke_env *env)
+void ke_product_transposed(ke_dense a, ke_dense b, double beta, double *w, const ke_env *env)
 {
+  const size_t m = a.columns, k = b.columns, n = a.rows;
   const size_t rows = in_piece(2.0 * (double)m * (double)k, 64);
   for (size_t i = 0; i < n; i += rows) {
     if (i > 0)
       ke_check(env);
-    ke_gemm('T', 'N', m, k, ke_smaller(rows, n - i), 1.0, a + i, lda, b + i, ldb,
+    ke_gemm('T', 'N', m, k, ke_smaller(rows, n - i), 1.0, a.at + i, a.ld, b.at + i, b.ld,
             i > 0 ? 1.0 : beta, w, m);
   }
 }
 
-void ke_take_product(size_t n, size_t k, size_t m, const double *a, size_t lda, const double *w,
-                     double *b, size_t ldb, const ke_env *env)
+void ke_take_product(ke_dense a, const double *w, ke_dense b, const ke_env *env)
 {
+  const size_t m = a.columns, k = b.columns, n = a.rows;
   const size_t rows = in_piece(2.0 * (double)m * (double)k, 64);
   for (size_t i = 0; i < n; i += rows) {
     if (i > 0)
       ke_check(env);
-    ke_gemm('N', 'N', ke_smaller(rows, n - i), k, m, -1.0, a + i, lda, w, m, 1.0, b + i, ldb);
+    ke_gemm('N', 'N', ke_smaller(rows, n - i), k, m, -1.0, a.at + i, a.ld, w, m, 1.0, b.at + i,
+            b.ld);
   }
 }
 

@@ -9,11 +9,15 @@
 void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double beta, double *c,
                         size_t ldc, const ke_env *env);
 
-/* W (m x k) = A'B + beta W and B (n x k) = B - A W, A n x m. */
-void ke_product_transposed(size_t m, size_t k, size_t n, const double *a, size_t lda,
-                           const double *b, size_t ldb, double beta, double *w, const ke_env *env);
-void ke_take_product(size_t n, size_t k, size_t m, const double *a, size_t lda, const double *w,
-                     double *b, size_t ldb, const ke_env *env);
+/* A matrix with its leading dimension. */
+typedef struct {
+  double *at;
+  size_t rows, columns, ld;
+} ke_dense;
+
+/* W = A'B + beta W, and B = B - A W; W has the columns of A as rows, without gaps. */
+void ke_product_transposed(ke_dense a, ke_dense b, double beta, double *w, const ke_env *env);
+void ke_take_product(ke_dense a, const double *w, ke_dense b, const ke_env *env);
 
 /* B (m x n) = B R^{-1}, R n x n upper triangular. */
 void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,

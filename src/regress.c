@@ -130,12 +130,15 @@ static void sweep(const ke_regression *g, size_t from, size_t upto, size_t p, si
   const int ridged = g->ridge > 0.0;
   if (m == 0)
     return;
-  ke_product_transposed(m, count, n, z + from * n, n, z + p * n, n, 0.0, w, env);
+  ke_product_transposed((ke_dense){z + from * n, n, m, n}, (ke_dense){z + p * n, n, count, n}, 0.0,
+                        w, env);
   if (ridged)
-    ke_product_transposed(m, count, L, extra + from * L, L, extra + p * L, L, 1.0, w, env);
-  ke_take_product(n, count, m, z + from * n, n, w, z + p * n, n, env);
+    ke_product_transposed((ke_dense){extra + from * L, L, m, L},
+                          (ke_dense){extra + p * L, L, count, L}, 1.0, w, env);
+  ke_take_product((ke_dense){z + from * n, n, m, n}, w, (ke_dense){z + p * n, n, count, n}, env);
   if (ridged)
-    ke_take_product(L, count, m, extra + from * L, L, w, extra + p * L, L, env);
+    ke_take_product((ke_dense){extra + from * L, L, m, L}, w,
+                    (ke_dense){extra + p * L, L, count, L}, env);
   for (size_t j = 0; j < count; j++)
     for (size_t i = 0; i < m; i++)
       g->r[from + i + (p + j) * L] += w[i + j * m];

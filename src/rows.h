@@ -20,6 +20,12 @@ typedef struct {
   size_t blocks; /* equal parts of the columns with lengths of their own; 0: one */
 } ke_rows;
 
+/* Rows first .. first + count, `first` a multiple of KE_PANEL. */
+typedef struct {
+  const ke_rows *rows;
+  size_t first, count;
+} ke_range;
+
 size_t ke_padded(size_t n);
 size_t ke_panel_size(size_t n, size_t d);
 

@@ -53,20 +53,22 @@ static void rows_gather(void *self, int set, const size_t *index, size_t m)
 static void rows_against(const void *self, int set, size_t i0, size_t m, double *out, size_t ldo)
 {
   const rows_self *s = (const rows_self *)self;
-  ke_tile(&s->kernel, s->rows, i0, m, &s->set[set], 0, s->set[set].n, out, ldo);
+  ke_tile(&s->kernel, (ke_range){s->rows, i0, m}, (ke_range){&s->set[set], 0, s->set[set].n}, out,
+          ldo);
 }
 
 static void rows_between(const void *self, int rows, int cols, double *out, size_t ldo)
 {
   const rows_self *s = (const rows_self *)self;
-  ke_tile(&s->kernel, &s->set[rows], 0, s->set[rows].n, &s->set[cols], 0, s->set[cols].n, out, ldo);
+  ke_tile(&s->kernel, (ke_range){&s->set[rows], 0, s->set[rows].n},
+          (ke_range){&s->set[cols], 0, s->set[cols].n}, out, ldo);
 }
 
 static void rows_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out,
                       size_t ldo)
 {
   const rows_self *s = (const rows_self *)self;
-  ke_tile(&s->kernel, s->rows, i0, m, s->rows, j0, k, out, ldo);
+  ke_tile(&s->kernel, (ke_range){s->rows, i0, m}, (ke_range){s->rows, j0, k}, out, ldo);
 }
 
 static size_t set_doubles(const ke_rows *rows, int set)
@@ -118,7 +120,7 @@ static void cross_tile(const void *self, size_t i0, size_t m, size_t j0, size_t 
                        size_t ldo)
 {
   const cross_self *s = (const cross_self *)self;
-  ke_tile(&s->kernel, s->a, i0, m, s->b, j0, k, out, ldo);
+  ke_tile(&s->kernel, (ke_range){s->a, i0, m}, (ke_range){s->b, j0, k}, out, ldo);
 }
 
 size_t ke_source_cross_state(void) { return doubles(sizeof(cross_self)); }

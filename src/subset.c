@@ -53,7 +53,8 @@ static void fill_column(const ke_subset *s, const tile *t, size_t e, const doubl
   const size_t count = t->m * t->k;
   double *plain = ke_row(&panels[0], e), *weighted = ke_row(&panels[1], e);
   if (e < s->d)
-    ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
+    ke_tile(&s->kernel, (ke_range){&s->column[e], t->i0, t->m},
+            (ke_range){&s->column[e], t->j0, t->k}, cells, t->m);
   for (size_t p = 0; p < count; p++) {
     const double value = e < s->d ? cells[p] : (e == s->d ? 1.0 : 0.0);
     plain[p * KE_PANEL] = value;
@@ -172,7 +173,8 @@ static void chosen_product(const ke_subset *s, const tile *t, const double *chos
 {
   const size_t count = t->m * t->k;
   if (ke_multiplies(&s->kernel)) {
-    ke_tile(&s->kernel, &s->rows, t->i0, t->m, &s->rows, t->j0, t->k, out, t->m);
+    ke_tile(&s->kernel, (ke_range){&s->rows, t->i0, t->m}, (ke_range){&s->rows, t->j0, t->k}, out,
+            t->m);
     return;
   }
   for (size_t p = 0; p < count; p++)
@@ -180,7 +182,8 @@ static void chosen_product(const ke_subset *s, const tile *t, const double *chos
   for (size_t e = 0; e < s->d; e++) {
     if (chosen[e] == 0.0)
       continue;
-    ke_tile(&s->kernel, &s->column[e], t->i0, t->m, &s->column[e], t->j0, t->k, cells, t->m);
+    ke_tile(&s->kernel, (ke_range){&s->column[e], t->i0, t->m},
+            (ke_range){&s->column[e], t->j0, t->k}, cells, t->m);
     for (size_t p = 0; p < count; p++)
       out[p] *= cells[p];
   }
@@ -227,7 +230,8 @@ static void extend_by(void *data, size_t e, size_t worker)
   double *cells = c->own + worker * CELLS, sum[2] = {0.0, 0.0};
   if (c->chosen[e] != 0.0)
     return;
-  ke_tile(&c->s->kernel, column, t->i0, t->m, column, t->j0, t->k, cells, t->m);
+  ke_tile(&c->s->kernel, (ke_range){column, t->i0, t->m}, (ke_range){column, t->j0, t->k}, cells,
+          t->m);
   extend_sums(c->target, c->base, cells, t->m * t->k, sum);
   c->sums[0][e] += sum[0];
   c->sums[1][e] += t->share * sum[1];

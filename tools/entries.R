@@ -11,12 +11,16 @@ recorded <- stats::setNames(vector("list", length(entries)), entries)
 home <- new.env(parent = asNamespace("kernelect"))
 home$.Call <- function(entry, ...) {
   name <- entry$name
-  if (length(recorded[[name]]) < 12L) recorded[[name]] <<- c(recorded[[name]], list(list(entry, ...)))
+  if (length(recorded[[name]]) < 12L) {
+    recorded[[name]] <<- c(recorded[[name]], list(list(entry, ...)))
+  }
   base::.Call(entry, ...)
 }
 for (file in list.files("R", full.names = TRUE)) sys.source(file, home)
 package_home <- function() home
-for (method in ls(home, pattern = "[.](default|formula)$")) assign(method, home[[method]]) # dispatch looks here first
+for (method in ls(home, pattern = "[.](default|formula)$")) {
+  assign(method, home[[method]]) # dispatch looks here first
+}
 
 calls <- quote({
   data <- small_table(12)
@@ -27,13 +31,17 @@ calls <- quote({
   gram(x, polynomial_kernel(2))
   gram(x, sigmoid_kernel())
   kernel_alignment(K, data$class)
-  for (method in basis_methods) basis <- kernel_basis(x, method = method, size = 4, center = "nearest")
+  for (method in basis_methods) {
+    basis <- kernel_basis(x, method = method, size = 4, center = "nearest")
+  }
   kernel_basis(K = K, size = 4, first = Inf)
   kernel_basis(x, function_kernel(tcrossprod), size = 2)
   predict.kernel_basis(basis, x, "residual")
   for (entry in fits()) entry$call(x, response_for(entry, data))
   if (exists("kernel_rank")) {
-    for (method in eval(formals(kernel_rank.default)$method)) kernel_rank(x, data$class, method = method, max_iter = 2)
+    for (method in eval(formals(kernel_rank.default)$method)) {
+      kernel_rank(x, data$class, method = method, max_iter = 2)
+    }
   }
   if (exists("kernel_fusion")) {
     kernel_fusion(x, data$class, max_iter = 2)
@@ -42,7 +50,9 @@ calls <- quote({
   if (exists("kernel_pca")) kernel_pca(x, basis = NULL, ncomp = 2)
   if (exists("kernel_lm")) kernel_lm(x, data$class)
   if (exists("kernel_takes")) {
-    for (select in c("kffs", "relief")) predict.kernel_takes(kernel_takes(x, data$class, select = select, size = "loo"), x)
+    for (select in c("kffs", "relief")) {
+      predict.kernel_takes(kernel_takes(x, data$class, select = select, size = "loo"), x)
+    }
   }
 })
 suppressWarnings(suppressMessages(eval(calls, new.env(parent = home))))
@@ -51,7 +61,8 @@ missed <- entries[!lengths(recorded)]
 
 # The same must come out when every allocation collects what is not protected. Some entries
 # work in place: each replay has arguments of its own.
-fresh <- function(a) if (is.function(a) || inherits(a, "NativeSymbolInfo")) a else unserialize(serialize(a, NULL))
+fresh <- function(a) if (is.function(a) ||
+  inherits(a, "NativeSymbolInfo")) a else unserialize(serialize(a, NULL))
 
 replay <- function(arguments, step) {
   set.seed(1)
@@ -61,9 +72,12 @@ replay <- function(arguments, step) {
   tryCatch(do.call(.Call, arguments), error = conditionMessage)
 }
 again <- if ("torture" %in% commandArgs(TRUE)) unlist(recorded, recursive = FALSE)
-same <- vapply(again, function(a) isTRUE(all.equal(replay(a, 0L), replay(a, 1L), tolerance = 1e-7)), NA)
+same <- vapply(again, function(a) isTRUE(all.equal(replay(a, 0L), replay(a, 1L), tolerance = 1e-7)),
+  NA)
 differ <- sum(!same)
 if (differ) cat("differ:", vapply(again[!same], function(a) a[[1L]]$name, ""), "\n")
-cat(sprintf("entries: %d of %d entry points called, %d calls again under gctorture, %d differ%s\n", length(entries) - length(missed),
-  length(entries), length(again), differ, if (length(missed)) paste0("; not reached: ", paste(missed, collapse = ", ")) else ""))
+cat(sprintf("entries: %d of %d entry points called, %d calls again under gctorture, %d differ%s\n",
+  length(entries) - length(missed),
+  length(entries), length(again), differ,
+  if (length(missed)) paste0("; not reached: ", paste(missed, collapse = ", ")) else ""))
 quit(status = as.integer(length(missed) > 0 || differ > 0))

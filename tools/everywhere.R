@@ -13,9 +13,12 @@ everything <- function(threads) {
   y <- iris$Species
   two <- droplevels(y[51:150])
   big <- vapply(1:6, function(k) sin(1:3000 * sqrt(k + 1)), numeric(3000))
-  out <- list(gram = gram(x), criteria = c(kernel_alignment(gram(x), y), kernel_hsic(gram(x), y), kernel_separability(gram(x), y)))
+  out <- list(gram = gram(x),
+    criteria = c(kernel_alignment(gram(x), y), kernel_hsic(gram(x), y),
+      kernel_separability(gram(x), y)))
   for (method in c("fvs", "cholesky", "kobl", "kgs")) {
-    out[[paste("basis", method)]] <- use(quiet(kernel_basis(big, rbf_kernel(1), method, size = 200)), big[1:50, ])
+    out[[paste("basis", method)]] <-
+      use(quiet(kernel_basis(big, rbf_kernel(1), method, size = 200)), big[1:50, ])
   }
   set.seed(1)
   out$random <- use(quiet(kernel_basis(big, rbf_kernel(1), "random", size = 100)), big[1:50, ])
@@ -26,15 +29,18 @@ everything <- function(threads) {
   out$lda <- use(kernel_lda(x, y), x)
   out$takes <- use(kernel_takes(x, y), x)
   out$tune <- use(quiet(kernel_tune(x[, -1], x[, 1], folds = 4)), x)
-  for (method in c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic", "forward", "fusion")) {
-    out[[paste("rank", method)]] <- quiet(kernel_rank(x[51:150, ], two, method = method))[c("ranking", "score")]
+  for (method in c("sas", "scss", "sfs", "kfds", "fisher", "rfe", "arom", "r2w2", "bahsic",
+    "forward", "fusion")) {
+    out[[paste("rank", method)]] <-
+      quiet(kernel_rank(x[51:150, ], two, method = method))[c("ranking", "score")]
   }
   out$fusion <- use(quiet(kernel_fusion(x[, -1], x[, 1])), x)
   out$fusion_classes <- use(quiet(kernel_fusion(x[51:150, ], two)), x)
   rapply(out, function(v) if (is.factor(v)) as.character(v) else v, how = "replace")
 }
 
-use <- function(model, new) list(index = model$index, size = length(model$basis$index), answer = unname(predict(model, new)))
+use <- function(model, new) list(index = model$index, size = length(model$basis$index),
+  answer = unname(predict(model, new)))
 
 # The largest difference of numbers; Inf where whole numbers or texts differ.
 largest_difference <- function(a, b) {
@@ -49,7 +55,8 @@ child <- function(file, threads) saveRDS(everything(threads), file)
 settings <- list(
   list(name = "reference BLAS, 1 thread, C", blas = "reference", threads = 1, locale = "C"),
   list(name = "reference BLAS, 2 threads, C", blas = "reference", threads = 2, locale = "C"),
-  list(name = "reference BLAS, 1 thread, UTF-8", blas = "reference", threads = 1, locale = "C.UTF-8"),
+  list(name = "reference BLAS, 1 thread, UTF-8", blas = "reference", threads = 1,
+    locale = "C.UTF-8"),
   list(name = "OpenBLAS, 1 thread, C", blas = "openblas", threads = 1, locale = "C"),
   list(name = "OpenBLAS, 2 threads, UTF-8", blas = "openblas", threads = 2, locale = "C.UTF-8"),
   list(name = "7 candidates", blas = "reference", threads = 1, locale = "C", candidates = 7),
@@ -58,10 +65,13 @@ settings <- list(
 
 run <- function(s) {
   file <- tempfile()
-  start <- if (is.null(s$candidates)) "" else sprintf("options(kernelect.candidates = %d)", s$candidates)
+  start <- if (is.null(s$candidates)) "" else sprintf("options(kernelect.candidates = %d)",
+    s$candidates)
   profile <- tempfile()
   writeLines(start, profile)
-  status <- system2("tools/with-blas", c(s$blas, file.path(R.home("bin"), "Rscript"), "--no-init-file", "tools/everywhere.R", "child", file, s$threads),
+  status <- system2("tools/with-blas",
+    c(s$blas, file.path(R.home("bin"), "Rscript"), "--no-init-file", "tools/everywhere.R", "child",
+      file, s$threads),
     env = c(paste0("LC_ALL=", s$locale), paste0("R_PROFILE=", profile)))
   if (status != 0) stop("the process for '", s$name, "' failed", call. = FALSE)
   readRDS(file)
@@ -73,13 +83,16 @@ if (length(args) && args[1L] == "child") {
   answers <- lapply(settings, run)
   base <- answers[[1L]]
   allowed <- 1e-10
-  table <- vapply(names(base), function(part) vapply(answers[-1L], function(a) largest_difference(a[[part]], base[[part]]), 0), numeric(length(answers) - 1L))
+  table <- vapply(names(base),
+    function(part) vapply(answers[-1L], function(a) largest_difference(a[[part]], base[[part]]), 0),
+    numeric(length(answers) - 1L))
   for (i in seq_len(nrow(table))) {
     off <- colnames(table)[table[i, ] > allowed]
     cat(sprintf("%-34s largest difference %.1e%s\n", settings[[i + 1L]]$name, max(table[i, ]),
       if (length(off)) paste0("  TOO FAR: ", paste(off, collapse = ", ")) else ""))
   }
   beyond <- sum(table > allowed)
-  cat(sprintf("everywhere: %d results in %d settings, %d too far\n", ncol(table), nrow(table) + 1L, beyond))
+  cat(sprintf("everywhere: %d results in %d settings, %d too far\n", ncol(table), nrow(table) + 1L,
+    beyond))
   quit(status = as.integer(beyond > 0L))
 }

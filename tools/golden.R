@@ -141,7 +141,8 @@ if (args[1L] == "record") {
         far <- apart(then[[set]][[part]][[name]], now[[set]][[part]][[name]])
         if (far <= limits[[part]]) next
         bad <- bad + 1L
-        cat(sprintf("%-8s %-6s %-10s %.2g\n", set, part, c(names(then[[set]][[part]])[name], name)[1L],
+        cat(sprintf("%-8s %-6s %-10s %.2g\n", set, part,
+          c(names(then[[set]][[part]])[name], name)[1L],
                     far))
       }
     }

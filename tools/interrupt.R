@@ -2,7 +2,8 @@
 # A call is started, a shell process sends SIGINT after a while, and the time until R's handler
 # runs is taken: elapsed, and as processor time of the R process, which other load on the machine
 # does not stretch. Then `interrupts` more of them for the memory. Every call has a process of its
-# own; THREADS sets how many threads it uses. Limits: answer within 0.25 s of processor time, resident growth under 5 MB, the next call
+# own; THREADS sets how many threads it uses. Limits: answer within 0.25 s of processor time,
+# resident growth under 5 MB, the next call
 # right. The processes give large arrays back to the system at once (a fixed threshold of the C
 # library's allocator, which else moves to 32 MB): growth is what is held, not holes in a heap.
 args <- commandArgs(TRUE)
@@ -12,7 +13,8 @@ limit_megabytes <- 5
 long_table <- function(n, d) {
   t <- seq_len(n)
   x <- vapply(seq_len(d), function(k) sin(t * sqrt(k + 1)) + cos(t * k / 7), numeric(n))
-  list(x = x, class = factor(c("no", "yes")[1 + (x[, 1] + x[, 2] > 0)]), number = x[, 1] + sin(3 * x[, 2]))
+  list(x = x, class = factor(c("no", "yes")[1 + (x[, 1] + x[, 2] > 0)]),
+    number = x[, 1] + sin(3 * x[, 2]))
 }
 
 # Long calls: at least five seconds each, or n = 50,000. Names of functions not (yet) there are
@@ -56,7 +58,8 @@ long_calls <- list(
   },
   "kernel_basis, centred" = function() {
     x <- long_table(50000, 20)$x
-    function() kernel_basis(x, rbf_kernel(1), size = 500, tol = 0, center = "nearest", neighbours = 5)
+    function() kernel_basis(x, rbf_kernel(1), size = 500, tol = 0, center = "nearest",
+      neighbours = 5)
   },
   "kernel_basis, wide" = function() {
     x <- long_table(500, 25000)$x
@@ -87,7 +90,8 @@ long_calls <- list(
   "kernel_lm, large basis" = function() {
     data <- long_table(4000, 10)
     basis <- kernel_basis(data$x, rbf_kernel(0.5), size = 3000, tol = 0)
-    function() for (i in 1:20) kernel_lm(data$x, data$number, basis = basis, size = Inf, ridge = 0.1)
+    function() for (i in 1:20) kernel_lm(data$x, data$number, basis = basis, size = Inf,
+      ridge = 0.1)
   },
   "kernel_lda, large basis" = function() {
     data <- long_table(4000, 10)
@@ -179,7 +183,8 @@ resident <- function() { # megabytes
   as.numeric(gsub("[^0-9]", "", grep("^VmRSS", status, value = TRUE))) / 1024
 }
 
-processor_seconds <- function(stat) sum(as.numeric(strsplit(sub(".*\\) ", "", stat), " ")[[1L]][12:13])) / 100
+processor_seconds <-
+  function(stat) sum(as.numeric(strsplit(sub(".*\\) ", "", stat), " ")[[1L]][12:13])) / 100
 
 # Run `call`, interrupted after `delay` seconds; the seconds until the answer, elapsed and of the
 # processor, or NA when the call was over before.
@@ -194,7 +199,8 @@ interrupted <- function(call, delay) {
       Sys.sleep(delay + 2) # the interrupt comes here when the call was too short
       c(NA, NA)
     },
-    interrupt = function(e) c(as.numeric(Sys.time()), processor_seconds(readLines("/proc/self/stat")))
+    interrupt = function(e) c(as.numeric(Sys.time()),
+      processor_seconds(readLines("/proc/self/stat")))
   )
   before <- readLines(stamp)
   answer - c(as.numeric(before[2L]), processor_seconds(before[1L]))
@@ -216,27 +222,35 @@ child <- function(name, times) {
     answer
   }, c(0, 0))
   # what the allocator holds settles at first and varies then: the least of some samples stays
-  growth <- min(utils::tail(memory, times / 5)) - min(memory[seq(ceiling(times / 5), ceiling(2 * times / 5))])
+  growth <- min(utils::tail(memory, times / 5)) -
+    min(memory[seq(ceiling(times / 5), ceiling(2 * times / 5))])
   answers <- cbind(delays, short)
   worst <- apply(answers, 1L, max, na.rm = TRUE)
-  cat(sprintf("%s;%d;%.3f;%.3f;%.2f;%.1f;%s;%.0f\n", name, sum(!is.na(answers[1L, ])), stats::median(answers[1L, ], na.rm = TRUE),
-    worst[1L], worst[2L], growth, identical(gram(iris[1:4]), expected), proc.time()[["elapsed"]] - started))
+  cat(sprintf("%s;%d;%.3f;%.3f;%.2f;%.1f;%s;%.0f\n", name, sum(!is.na(answers[1L, ])),
+    stats::median(answers[1L, ], na.rm = TRUE),
+    worst[1L], worst[2L], growth, identical(gram(iris[1:4]), expected),
+    proc.time()[["elapsed"]] - started))
 }
 
 parent <- function(times, only) {
-  there <- function(name) sub("^predict ", "", sub(",.*", "", name)) %in% getNamespaceExports("kernelect")
+  there <- function(name) sub("^predict ", "",
+    sub(",.*", "", name)) %in% getNamespaceExports("kernelect")
   names <- Filter(there, names(long_calls))
   if (length(only)) names <- grep(only, names, value = TRUE)
   lines <- vapply(names, function(name) {
-    out <- system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "tools/interrupt.R", "child", shQuote(name), times),
+    out <- system2(file.path(R.home("bin"), "Rscript"),
+      c("--no-init-file", "tools/interrupt.R", "child", shQuote(name), times),
       stdout = TRUE, env = "MALLOC_MMAP_THRESHOLD_=131072")
     if (length(out)) utils::tail(out, 1L) else paste0(name, ";0;NA;NA;NA;NA;FALSE;NA")
   }, "")
-  table <- utils::read.table(text = lines, sep = ";", col.names = c("call", "interrupts", "median_s", "worst_s", "worst_cpu_s", "growth_MB", "next_right", "took_s"))
+  table <- utils::read.table(text = lines, sep = ";",
+    col.names = c("call", "interrupts", "median_s", "worst_s", "worst_cpu_s", "growth_MB",
+      "next_right", "took_s"))
   print(table, row.names = FALSE)
-  bad <- !(table$worst_cpu_s <= limit_seconds & table$growth_MB <= limit_megabytes & table$next_right)
-  cat(sprintf("interrupt: %d calls, %d interrupts, worst answer %.3f s (%.2f s of processor), worst growth %.1f MB, %d calls beyond a limit\n",
-    nrow(table), sum(table$interrupts), max(table$worst_s), max(table$worst_cpu_s), max(table$growth_MB), sum(is.na(bad) | bad)))
+  bad <- !(table$worst_cpu_s <= limit_seconds & table$growth_MB <= limit_megabytes & table$next_right) # nolint: line_length_linter.
+  cat(sprintf("interrupt: %d calls, %d interrupts, worst answer %.3f s (%.2f s of processor), worst growth %.1f MB, %d calls beyond a limit\n", # nolint: line_length_linter.
+    nrow(table), sum(table$interrupts), max(table$worst_s), max(table$worst_cpu_s),
+    max(table$growth_MB), sum(is.na(bad) | bad)))
   quit(status = as.integer(anyNA(bad) || any(bad)))
 }
 

@@ -1,13 +1,17 @@
-# Mutation testing:  Rscript tools/mutate.R [mutants] [seed] [R|C|RC] [workers] [again|whole|constants]
+# Mutation testing: Rscript tools/mutate.R [mutants] [seed] [R|C|RC] [workers]
+# [again|whole|constants]
 # Samples small changes of the sources (a comparison turned, a constant moved, a sign, a condition
 # negated, a statement dropped), builds each mutant in a copy under out/mutants and runs the tests
 # that know the file, until one fails: those of the core without R, testthat, and for survivors
-# those of the core again under sanitizers. A mutant is killed when a test fails or the time allowed is
+# those of the core again under sanitizers. A mutant is killed when a test fails or the time allowed
+# is
 # spent, else it survived. Not counted, and replaced by the next of the sample: what does not build,
 # and what is the same program (equal parse tree, equal object code).
 # Every end is appended to out/mutants/log.tsv at once: a run that was interrupted goes on where it
-# was, as long as the mutated file is the same. With "again" the survivors meet the tests anew (write
-# one, and see), with "whole" they meet every test there is; with "constants" only thresholds are moved.
+# was, as long as the mutated file is the same. With "again" the survivors meet the tests anew
+# (write
+# one, and see), with "whole" they meet every test there is; with "constants" only thresholds are
+# moved.
 args <- commandArgs(TRUE)
 argument <- function(i, default) if (length(args) >= i) args[i] else default
 wanted <- as.integer(argument(1L, "300"))
@@ -25,8 +29,10 @@ r_binary <- function(name) file.path(R.home("bin"), name)
 
 # Perl patterns on code without strings and comments, and what replaces the match.
 swaps <- c(
-  "(?<![<>=!])<=" = "<", "(?<![<>=!])>=" = ">", " < " = " <= ", " > " = " >= ", "==" = "!=", "!=" = "==",
-  "\\+=" = "-=", "-=" = "+=", "\\*=" = "/=", " \\+ " = " - ", " - " = " + ", " \\* " = " / ", " / " = " * ",
+  "(?<![<>=!])<=" = "<", "(?<![<>=!])>=" = ">", " < " = " <= ", " > " = " >= ", "==" = "!=",
+  "!=" = "==",
+  "\\+=" = "-=", "-=" = "+=", "\\*=" = "/=", " \\+ " = " - ", " - " = " + ", " \\* " = " / ",
+  " / " = " * ",
   "&&" = "||", "\\|\\|" = "&&", " & " = " | ", " \\| " = " & ", "(?<=[+-] )1\\b(?![.eL])" = "2",
   "\\b1L\\b" = "2L", "\\b0L\\b" = "1L", "\\b0\\.0\\b" = "1.0", "\\b1\\.0\\b" = "2.0",
   "\\bTRUE\\b" = "FALSE", "\\bFALSE\\b" = "TRUE", "\\bmin\\(" = "max(", "\\bmax\\(" = "min(",
@@ -40,14 +46,17 @@ equivalent <- list(
   c("src/basis.c", "double best = 0.0;", "0.0", "a fitness is at least 1: a row spans itself"),
   c("src/ffi", "  ffi_large_pages(", "*", "a hint about pages changes no value"),
   c("src/ffi", "  ffi_large_pages(", "whole line", "a hint about pages changes no value"),
-  c("src/nearest.c", "SELECT(*distance < *low, *distance, *low)", "<", "of equal values either is the least"),
+  c("src/nearest.c", "SELECT(*distance < *low, *distance, *low)", "<",
+    "of equal values either is the least"),
   c("src/ascent.c", "m->trial[i] = m->v[i] > m->hold", "1.0", "a mark: only zero or not is asked"),
-  c("R/parallel.R", "return(function(close = FALSE) invisible())", "FALSE", "the argument is not used")
+  c("R/parallel.R", "return(function(close = FALSE) invisible())", "FALSE",
+    "the argument is not used")
 )
 is_equivalent <- function(found, file) {
   same <- function(known) {
     whole <- known[3L] == "whole line" & trimws(found$from) == trimws(found$text)
-    grepl(known[1L], file) & grepl(known[2L], found$text, fixed = TRUE) & (whole | trimws(found$from) == known[3L])
+    grepl(known[1L], file) & grepl(known[2L], found$text,
+      fixed = TRUE) & (whole | trimws(found$from) == known[3L])
   }
   Reduce(`|`, lapply(equivalent, same)) | is_extreme(found)
 }
@@ -83,7 +92,8 @@ bare_r <- function(file, lines) {
 
 bare_c <- function(file, lines) {
   text <- paste0(paste(lines, collapse = "\n"), "\n")
-  hits <- gregexpr("/\\*(?s:.*?)\\*/|//[^\n]*|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)+'|(?m:^#(?:[^\n\\\\]|\\\\\n)*$)", text, perl = TRUE)
+  hits <- gregexpr(
+    "/\\*(?s:.*?)\\*/|//[^\n]*|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)+'|(?m:^#(?:[^\n\\\\]|\\\\\n)*$)", text, perl = TRUE) # nolint: line_length_linter.
   regmatches(text, hits) <- list(gsub("[^\n]", " ", regmatches(text, hits)[[1L]]))
   strsplit(text, "\n", fixed = TRUE)[[1L]]
 }
@@ -115,7 +125,8 @@ swap_places <- function(code) {
     hits <- gregexpr(pattern, code, perl = TRUE)
     lines <- which(vapply(hits, function(h) h[1L] > 0L, NA))
     do.call(rbind, lapply(lines, function(l) {
-      data.frame(line = l, first = as.integer(hits[[l]]), last = as.integer(hits[[l]]) + attr(hits[[l]], "match.length") - 1L,
+      data.frame(line = l, first = as.integer(hits[[l]]),
+        last = as.integer(hits[[l]]) + attr(hits[[l]], "match.length") - 1L,
                  to = swaps[[pattern]])
     }))
   })
@@ -136,7 +147,8 @@ condition_places <- function(code, text) {
 statement_places <- function(code, is_r) {
   lines <- which(if (is_r) vapply(code, updates, NA) else is_statement(code))
   first <- as.integer(regexpr("\\S", code[lines]))
-  data.frame(line = lines, first = first, last = nchar(code[lines]), to = rep(if (is_r) "" else ";", length(lines)))
+  data.frame(line = lines, first = first, last = nchar(code[lines]),
+    to = rep(if (is_r) "" else ";", length(lines)))
 }
 
 updates <- function(line) {
@@ -147,7 +159,7 @@ updates <- function(line) {
 }
 
 is_statement <- function(code) {
-  words <- "^\\s+(const|static|double|size_t|int|char|SEXP|return|break|continue|case|default|for|while|if|else|do)\\b"
+  words <- "^\\s+(const|static|double|size_t|int|char|SEXP|return|break|continue|case|default|for|while|if|else|do)\\b" # nolint: line_length_linter.
   declared <- "^\\s+[a-z_0-9]+ \\*?[a-z_0-9]+( =|;|,|\\[)"
   grepl("^\\s+[a-z(*][^{}]*;$", code) & !grepl(words, code) & !grepl(declared, code)
 }
@@ -178,12 +190,14 @@ draw_number <- function(s) {
 
 mutant_key <- function(m) paste(m$file, m$state, m$line, m$first, m$to, sep = "|")
 
-mutate_line <- function(m) paste0(substr(m$text, 1L, m$first - 1L), m$to, substring(m$text, m$last + 1L))
+mutate_line <- function(m) paste0(substr(m$text, 1L, m$first - 1L), m$to,
+  substring(m$text, m$last + 1L))
 
 # ---- which tests know a file -----------------------------------------------------------
 
 # In the order they are run; the first pattern that matches the file's path decides. Tests that
-# see everything a little (hostile, and tamper for C) are left to "whole", except where they know most.
+# see everything a little (hostile, and tamper for C) are left to "whole", except where they know
+# most.
 tests_for <- c(
   "^R/basis" = "properties basis plot tamper hostile",
   "/(basis|update|rules|source|ffi_basis)[.]c" = "properties basis",
@@ -231,24 +245,29 @@ in_folder <- function(folder, code) {
 }
 
 core_sources <- function() Sys.glob("src/*.c")[!grepl("/(ffi.*|init)[.]c$", Sys.glob("src/*.c"))]
-core_object <- function(source, folder = "core") file.path(folder, sub("[.]c$", ".o", basename(source)))
+core_object <- function(source, folder = "core") file.path(folder,
+  sub("[.]c$", ".o", basename(source)))
 compiler <- function(...) quietly(Sys.getenv("CC", "gcc"), c("-O2 -pthread", ...)) == 0L
 sanitizers <- "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 compile_core <- function(source, object = core_object(source), flags = NULL) {
-  headers <- sub("-I", "-isystem", system2(r_binary("R"), c("CMD", "config", "--cppflags"), stdout = TRUE))
+  headers <- sub("-I", "-isystem",
+    system2(r_binary("R"), c("CMD", "config", "--cppflags"), stdout = TRUE))
   compiler("-std=c99 -Isrc -Itests/core -Itests/fuzz", headers, flags, "-c", source, "-o", object)
 }
 
 last_words <- "" # of a test that failed
-core_tests <- function(objects = core_object(core_sources()), folder = "core", flags = NULL, seconds = 20) {
+core_tests <- function(objects = core_object(core_sources()), folder = "core", flags = NULL,
+  seconds = 20) {
   for (test in Sys.glob("tests/core/test_*.c")) {
-    linked <- compiler(flags, core_object(test, folder), objects, "-o core/program -llapack -lblas -lm")
+    linked <- compiler(flags, core_object(test, folder), objects,
+      "-o core/program -llapack -lblas -lm")
     # a broken heap can leave threads waiting for each other: no processor time is spent then
-    run <- sprintf("ulimit -t %d; ASAN_OPTIONS=detect_leaks=0 timeout -s KILL %d core/program 2>/dev/null", seconds, 3L * seconds)
+    run <- sprintf("ulimit -t %d; ASAN_OPTIONS=detect_leaks=0 timeout -s KILL %d core/program 2>/dev/null", seconds, 3L * seconds) # nolint: line_length_linter.
     said <- if (linked) suppressWarnings(system(run, intern = TRUE))
     if (!any(grepl("^mu: [0-9]+ 0$", said))) {
-      last_words <<- paste(c(basename(test), if (linked) utils::tail(said, 3L) else "is not linked"), collapse = ": ")
+      last_words <<- paste(
+        c(basename(test), if (linked) utils::tail(said, 3L) else "is not linked"), collapse = ": ")
       return(FALSE)
     }
   }
@@ -260,7 +279,9 @@ core_tests <- function(objects = core_object(core_sources()), folder = "core", f
 build_sanitized <- function(folder) {
   dir.create(folder, showWarnings = FALSE)
   for (source in c(core_sources(), Sys.glob("tests/core/test_*.c"))) {
-    if (!compile_core(source, core_object(source, folder), sanitizers)) stop("the core does not build with sanitizers", call. = FALSE)
+    if (!compile_core(source, core_object(source, folder), sanitizers)) {
+      stop("the core does not build with sanitizers", call. = FALSE)
+    }
   }
 }
 
@@ -274,13 +295,18 @@ sanitized_tests <- function(source, folder) {
 }
 
 install <- function(work) {
-  quietly(r_binary("R"), c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile", paste0("--library=", file.path(work, "lib")), work)) == 0L
+  quietly(r_binary("R"),
+    c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile",
+      paste0("--library=", file.path(work, "lib")), work)) == 0L
 }
 
 # Objects are kept beside their sources: make builds again only what changed.
 build_library <- function(work) {
-  in_folder(file.path(work, "src"), quietly(r_binary("R"), c("CMD", "SHLIB", "-o", "kernelect.so", basename(Sys.glob("*.c"))))) == 0L &&
-    file.copy(file.path(work, "src", "kernelect.so"), file.path(work, "lib", "kernelect", "libs"), overwrite = TRUE)
+  in_folder(file.path(work, "src"),
+    quietly(r_binary("R"),
+      c("CMD", "SHLIB", "-o", "kernelect.so", basename(Sys.glob("*.c"))))) == 0L &&
+    file.copy(file.path(work, "src", "kernelect.so"), file.path(work, "lib", "kernelect", "libs"),
+      overwrite = TRUE)
 }
 
 # Exit status of the tests, one file after the other up to the first failure (1); 137 or 152 when
@@ -289,11 +315,13 @@ run_tests <- function(work, files, seconds) {
   script <- file.path(work, "tests.R")
   writeLines(c(
     sprintf(".libPaths(c('%s', .libPaths()))", file.path(work, "lib")),
-    sprintf("files <- file.path('%s', c(%s))", file.path(work, "tests", "testthat"), paste0("'", files, "'", collapse = ", ")),
+    sprintf("files <- file.path('%s', c(%s))", file.path(work, "tests", "testthat"),
+      paste0("'", files, "'", collapse = ", ")),
     sprintf("times <- '%s'", file.path(work, "cpu.rds")),
     test_script
   ), script)
-  limited <- sprintf("ulimit -t %d; exec timeout 3600 '%s' --no-init-file '%s'", as.integer(ceiling(seconds)), r_binary("Rscript"), script)
+  limited <- sprintf("ulimit -t %d; exec timeout 3600 '%s' --no-init-file '%s'",
+    as.integer(ceiling(seconds)), r_binary("Rscript"), script)
   quietly("bash", c("-c", shQuote(limited)))
 }
 
@@ -307,7 +335,8 @@ first_failure_ends <- R6::R6Class(inherit = testthat::Reporter, public = list(
 cpu <- numeric()
 for (file in files) {
   start <- sum(proc.time()[-3L])
-  testthat::test_file(file, package = 'kernelect', load_package = 'installed', reporter = first_failure_ends$new(), stop_on_failure = TRUE)
+  testthat::test_file(file, package = 'kernelect', load_package = 'installed',
+    reporter = first_failure_ends$new(), stop_on_failure = TRUE)
   cpu[basename(file)] <- sum(proc.time()[-3L]) - start
 }
 saveRDS(cpu, times)
@@ -321,7 +350,9 @@ prepare <- function(work) {
   unlink(Sys.glob(file.path(work, "src", "*.[os]*")))
   dir.create(file.path(work, "core"))
   if (!install(work) || !build_library(work)) stop("the package does not build", call. = FALSE)
-  built <- in_folder(work, all(vapply(c(core_sources(), Sys.glob("tests/core/test_*.c")), compile_core, NA)) && core_tests())
+  built <- in_folder(work,
+    all(vapply(c(core_sources(), Sys.glob("tests/core/test_*.c")), compile_core, NA)) &&
+      core_tests())
   if (!built) stop("the core's tests fail without any mutation: ", last_words, call. = FALSE)
 }
 
@@ -331,7 +362,8 @@ code_bytes <- function(work, source) {
   headers <- system2(r_binary("R"), c("CMD", "config", "--cppflags"), stdout = TRUE)
   object <- tempfile(fileext = ".o")
   on.exit(unlink(object))
-  status <- quietly(Sys.getenv("CC", "gcc"), c("-O2 -g0 -pthread", headers, "-c", file.path(work, source), "-o", object))
+  status <- quietly(Sys.getenv("CC", "gcc"),
+    c("-O2 -g0 -pthread", headers, "-c", file.path(work, source), "-o", object))
   if (status == 0L) readBin(object, "raw", file.size(object))
 }
 
@@ -357,14 +389,18 @@ try_c <- function(m, work, seconds) {
   if (is.null(now)) return("no program")
   if (identical(was, now)) return("same program")
   core <- m$file %in% core_sources()
-  if (core && !in_folder(work, compile_core(m$file) && core_tests())) return("killed by the core's tests")
+  if (core && !in_folder(work, compile_core(m$file) && core_tests())) {
+    return("killed by the core's tests")
+  }
   if (!build_library(work)) return("no program")
   end <- judge(run_tests(work, tests_of(m$file), seconds))
-  sound <- end != "SURVIVED" || !core || in_folder(work, sanitized_tests(m$file, file.path(home, "sanitized")))
+  sound <- end != "SURVIVED" || !core ||
+    in_folder(work, sanitized_tests(m$file, file.path(home, "sanitized")))
   if (sound) end else "killed by a sanitizer"
 }
 
-judge <- function(status) if (status == 0L) "SURVIVED" else if (status %in% c(124L, 137L, 152L)) "killed by the clock" else "killed"
+judge <- function(status) if (status == 0L) "SURVIVED" else if (
+  status %in% c(124L, 137L, 152L)) "killed by the clock" else "killed"
 
 # Everything as it was: the source, and in C its objects (newer than the source).
 put_back <- function(m, work) {
@@ -387,7 +423,8 @@ try_mutant <- function(m, work, cpu) {
 
 read_log <- function() {
   if (!file.exists(log_file)) return(data.frame(key = character(), end = character()))
-  log <- utils::read.delim(log_file, header = FALSE, quote = "", col.names = c("end", "file", "line", "from", "to", "key"), colClasses = "character")
+  log <- utils::read.delim(log_file, header = FALSE, quote = "",
+    col.names = c("end", "file", "line", "from", "to", "key"), colClasses = "character")
   log[!duplicated(log$key, fromLast = TRUE), ]
 }
 
@@ -401,9 +438,12 @@ write_end <- function(m, end) {
 # the last run if nothing has changed since.
 time_tests <- function(work) {
   kept <- file.path(home, "cpu.rds")
-  state <- tools::md5sum(list.files(c("R", "src", "tests"), "[.](R|c|h|md)$", recursive = TRUE, full.names = TRUE))
+  state <- tools::md5sum(
+    list.files(c("R", "src", "tests"), "[.](R|c|h|md)$", recursive = TRUE, full.names = TRUE))
   if (file.exists(kept) && identical(readRDS(kept)$state, state)) return(readRDS(kept)$cpu)
-  if (run_tests(work, basename(Sys.glob("tests/testthat/test-*.R")), 3600) != 0L) stop("the tests fail without any mutation", call. = FALSE)
+  if (run_tests(work, basename(Sys.glob("tests/testthat/test-*.R")), 3600) != 0L) {
+    stop("the tests fail without any mutation", call. = FALSE)
+  }
   cpu <- readRDS(file.path(work, "cpu.rds"))
   saveRDS(list(state = state, cpu = cpu), kept)
   cpu
@@ -412,14 +452,18 @@ time_tests <- function(work) {
 run_mutants <- function(chosen, cpu) {
   share <- split(seq_len(nrow(chosen)), rep_len(seq_len(workers), nrow(chosen)))
   run_share <- function(w) {
-    for (i in share[[w]]) write_end(chosen[i, ], try_mutant(chosen[i, ], file.path(home, paste0("work", w)), cpu))
+    for (i in share[[w]]) {
+      write_end(chosen[i, ], try_mutant(chosen[i, ], file.path(home, paste0("work", w)), cpu))
+    }
   }
-  done <- if (workers == 1L) lapply(seq_along(share), run_share) else parallel::mclapply(seq_along(share), run_share, mc.cores = workers)
+  done <- if (workers == 1L) lapply(seq_along(share),
+    run_share) else parallel::mclapply(seq_along(share), run_share, mc.cores = workers)
   bad <- Filter(function(d) inherits(d, "try-error"), done)
   if (length(bad)) stop(bad[[1L]], call. = FALSE)
 }
 
-files <- c(if (grepl("R", kinds)) Sys.glob("R/*.R"), if (grepl("C", kinds)) setdiff(Sys.glob("src/*.c"), "src/init.c"))
+files <- c(if (grepl("R", kinds)) Sys.glob("R/*.R"),
+  if (grepl("C", kinds)) setdiff(Sys.glob("src/*.c"), "src/init.c"))
 all_places <- do.call(rbind, lapply(files, places))
 label <- paste(all_places$first, all_places$to, all_places$text, all_places$file)
 copy <- stats::ave(seq_along(label), label, FUN = seq_along) # of equal lines in a file
@@ -451,7 +495,10 @@ sample <- tally()
 killed <- grepl("^killed", sample$end)
 for (kind in c("R", "src")) {
   part <- grepl(paste0("^", kind, "/"), sample$file)
-  if (any(part)) cat(sprintf("mutate %s: %d mutants, %d killed (%.1f %%)\n", if (kind == "R") "R" else "C", sum(part), sum(killed[part]), 100 * mean(killed[part])))
+  if (any(part)) cat(
+    sprintf("mutate %s: %d mutants, %d killed (%.1f %%)\n", if (kind == "R") "R" else "C",
+      sum(part), sum(killed[part]), 100 * mean(killed[part])))
 }
-cat(sprintf("mutate: %d mutants, %d killed (%.1f %%), %d survived\n", nrow(sample), sum(killed), 100 * mean(killed), sum(!killed)))
+cat(sprintf("mutate: %d mutants, %d killed (%.1f %%), %d survived\n", nrow(sample), sum(killed),
+  100 * mean(killed), sum(!killed)))
 quit(status = as.integer(mean(killed) < 0.85))

@@ -3,7 +3,9 @@
 args <- commandArgs(TRUE)
 cases <- if (length(args)) as.integer(args[1L]) else 500L
 library(kernelect)
-for (file in c("helper-catalogue.R", "helper-properties.R")) source(file.path("tests", "testthat", file))
+for (file in c("helper-catalogue.R", "helper-properties.R")) {
+  source(file.path("tests", "testthat", file))
+}
 
 all_properties <- do.call(c, unname(properties))
 if (length(args) > 1L) all_properties <- all_properties[grep(args[2L], names(all_properties))]
@@ -16,7 +18,9 @@ for (sentence in names(all_properties)) {
   }, NA)
   broken <- broken + sum(!holds)
   cat(sprintf("%4d of %d  %s%s\n", sum(holds), cases, sentence,
-    if (all(holds)) "" else paste0("  BROKEN at seeds ", paste(utils::head(1000L + which(!holds), 5L), collapse = " "))))
+    if (all(holds)) "" else paste0("  BROKEN at seeds ",
+      paste(utils::head(1000L + which(!holds), 5L), collapse = " "))))
 }
-cat(sprintf("properties: %d properties x %d cases, %d broken, %.0f s\n", length(all_properties), cases, broken, proc.time()[["elapsed"]] - started))
+cat(sprintf("properties: %d properties x %d cases, %d broken, %.0f s\n", length(all_properties),
+  cases, broken, proc.time()[["elapsed"]] - started))
 quit(status = as.integer(broken > 0L))

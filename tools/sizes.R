@@ -3,7 +3,8 @@
 # a process of its own; prints time and peak memory, and whether the answer holds up.
 args <- commandArgs(TRUE)
 
-tall <- function(n = 50000, d = 10) vapply(seq_len(d), function(k) sin(seq_len(n) * sqrt(k + 1)), numeric(n))
+tall <- function(n = 50000, d = 10) vapply(seq_len(d), function(k) sin(seq_len(n) * sqrt(k + 1)),
+  numeric(n))
 two <- function(x) factor(c("no", "yes")[1 + (x[, 1] + x[, 2]^2 > 0.5)])
 quiet <- function(expr) suppressMessages(suppressWarnings(expr))
 
@@ -18,18 +19,28 @@ large_calls <- list(
     K <- gram(x, rbf_kernel(150))
     all(abs(K - exp(-as.matrix(dist(x))^2 / (2 * 150^2))) < 1e-9)
   },
-  "kernel_basis, fvs, n = 50,000" = function() all(diff(quiet(kernel_basis(tall(), rbf_kernel(2), size = 300))$path$fitness) >= 0),
-  "kernel_basis, cholesky, n = 50,000" = function() all(diff(quiet(kernel_basis(tall(), rbf_kernel(2), "cholesky", size = 300))$path$trace) <= 0),
-  "kernel_basis, kobl, n = 50,000" = function() length(quiet(kernel_basis(tall(), rbf_kernel(2), "kobl", size = 300, threshold = function(t) 0 * t))$index) == 300L,
-  "kernel_basis, kgs, n = 50,000" = function() !is.unsorted(quiet(kernel_basis(tall(), rbf_kernel(2), "kgs", size = 300))$index),
-  "kernel_basis, random, n = 50,000" = function() all(diff(quiet(kernel_basis(tall(), rbf_kernel(2), "random", size = 300))$path$trace) <= 0),
-  "kernel_basis, centred, n = 50,000" = function() length(quiet(kernel_basis(tall(d = 4), rbf_kernel(2), "cholesky", size = 50, center = "nearest"))$center_index) == 1L,
-  "kernel_basis, 500 x 25,000" = function() length(quiet(kernel_basis(tall(500, 25000), size = 100))$index) == 100L,
+  "kernel_basis, fvs, n = 50,000" = function() all(
+    diff(quiet(kernel_basis(tall(), rbf_kernel(2), size = 300))$path$fitness) >= 0),
+  "kernel_basis, cholesky, n = 50,000" = function() all(
+    diff(quiet(kernel_basis(tall(), rbf_kernel(2), "cholesky", size = 300))$path$trace) <= 0),
+  "kernel_basis, kobl, n = 50,000" = function() length(
+    quiet(kernel_basis(tall(), rbf_kernel(2), "kobl", size = 300,
+      threshold = function(t) 0 * t))$index) == 300L,
+  "kernel_basis, kgs, n = 50,000" = function() !is.unsorted(
+    quiet(kernel_basis(tall(), rbf_kernel(2), "kgs", size = 300))$index),
+  "kernel_basis, random, n = 50,000" = function() all(
+    diff(quiet(kernel_basis(tall(), rbf_kernel(2), "random", size = 300))$path$trace) <= 0),
+  "kernel_basis, centred, n = 50,000" = function() length(
+    quiet(kernel_basis(tall(d = 4), rbf_kernel(2), "cholesky", size = 50,
+      center = "nearest"))$center_index) == 1L,
+  "kernel_basis, 500 x 25,000" = function() length(
+    quiet(kernel_basis(tall(500, 25000), size = 100))$index) == 100L,
   "kernel_lm, n = 50,000" = function() {
     x <- tall()
     cor(predict(quiet(kernel_lm(x, x[, 1] * x[, 2], size = 200)), x), x[, 1] * x[, 2]) > 0.5
   },
-  "kernel_pca, n = 50,000" = function() !is.unsorted(rev(quiet(kernel_pca(tall(), ncomp = 5, size = 200))$values)),
+  "kernel_pca, n = 50,000" = function() !is.unsorted(
+    rev(quiet(kernel_pca(tall(), ncomp = 5, size = 200))$values)),
   "kernel_rank, sas, n = 50,000" = function() {
     x <- tall()
     all(quiet(kernel_rank(x, two(x), max_iter = 2))$ranking[1:2] %in% 1:10)
@@ -49,8 +60,10 @@ child <- function(name) {
   started <- proc.time()[["elapsed"]]
   right <- large_calls[[name]]()
   took <- proc.time()[["elapsed"]] - started
-  peak <- as.numeric(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1024
-  cat(sprintf("%-36s %6.1f s %7.0f MB  %s\n", name, took, peak, if (isTRUE(right)) "right" else "WRONG"))
+  peak <- as.numeric(
+    gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1024
+  cat(sprintf("%-36s %6.1f s %7.0f MB  %s\n", name, took, peak,
+    if (isTRUE(right)) "right" else "WRONG"))
   quit(status = as.integer(!isTRUE(right)))
 }
 
@@ -58,7 +71,8 @@ if (length(args) && args[1L] == "child") {
   child(args[2L])
 } else {
   status <- vapply(names(large_calls), function(name) {
-    as.integer(system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "tools/sizes.R", "child", shQuote(name))))
+    as.integer(system2(file.path(R.home("bin"), "Rscript"),
+      c("--no-init-file", "tools/sizes.R", "child", shQuote(name))))
   }, 0L)
   cat(sprintf("sizes: %d large calls, %d wrong or failed\n", length(status), sum(status != 0L)))
   quit(status = as.integer(any(status != 0L)))

@@ -12,11 +12,13 @@ help_page <- function(file) {
   text <- paste(tools::RdTextFilter(file, keepSpacing = FALSE), collapse = "\n")
   gsub("[A-Za-z_.]*[_.][A-Za-z_.]+|\\\\[a-z]+", " ", text) # names of functions and arguments
 }
-unknown <- function(text) unique(system2("aspell", c("list", "--lang=en_GB", "--encoding=utf-8"), input = text, stdout = TRUE))
+unknown <- function(text) unique(
+  system2("aspell", c("list", "--lang=en_GB", "--encoding=utf-8"), input = text, stdout = TRUE))
 
 known <- readLines(file.path("inst", "WORDLIST"))
 files <- c(Sys.glob("vignettes/*.Rmd"), "README.md", "NEWS.md", Sys.glob("man/*.Rd"))
-found <- lapply(files, function(f) setdiff(unknown(if (grepl("Rd$", f)) help_page(f) else prose(f)), known))
+found <- lapply(files,
+  function(f) setdiff(unknown(if (grepl("Rd$", f)) help_page(f) else prose(f)), known))
 names(found) <- files
 found <- found[lengths(found) > 0]
 for (f in names(found)) cat(f, ": ", paste(found[[f]], collapse = ", "), "\n", sep = "")

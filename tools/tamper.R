@@ -31,8 +31,9 @@ parent <- function(edits) {
   results <- lapply(seq_along(names), function(i) run_child(names[i], each, i))
   table <- data.frame(model = names, edits = each, do.call(rbind, lapply(results, `[[`, "counts")))
   print(table, row.names = FALSE)
-  cat(sprintf("tamper: %d edits of %d models, %d questions, %d crashes, %d unclassed errors, %d other answers, %.0f s\n",
-    sum(table$edits), length(names), sum(table$asked), sum(table$crashes), sum(table$unclassed), sum(table$other),
+  cat(sprintf("tamper: %d edits of %d models, %d questions, %d crashes, %d unclassed errors, %d other answers, %.0f s\n", # nolint: line_length_linter.
+    sum(table$edits), length(names), sum(table$asked), sum(table$crashes), sum(table$unclassed),
+    sum(table$other),
     proc.time()[["elapsed"]] - started))
   for (r in results) cat(r$trouble, sep = "")
   quit(status = as.integer(sum(table$crashes, table$unclassed) > 0))
@@ -40,19 +41,26 @@ parent <- function(edits) {
 
 run_child <- function(name, count, seed) {
   log <- tempfile()
-  status <- system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "tools/tamper.R", "child", shQuote(name), count, seed, shQuote(log)), timeout = 3600)
+  status <- system2(file.path(R.home("bin"), "Rscript"),
+    c("--no-init-file", "tools/tamper.R", "child", shQuote(name), count, seed, shQuote(log)),
+    timeout = 3600)
   done <- file.exists(paste0(log, ".rds"))
-  ends <- if (done) readRDS(paste0(log, ".rds")) else data.frame(label = character(), question = character(), verdict = character())
+  ends <- if (done) readRDS(paste0(log, ".rds")) else data.frame(label = character(),
+    question = character(), verdict = character())
   broken <- ends[!ends$verdict %in% c("refused", "same", "other"), ]
   last <- if (!done && file.exists(log)) utils::tail(readLines(log), 1L)
   list(
     counts = data.frame(
-      asked = nrow(ends), refused = sum(ends$verdict == "refused"), same = sum(ends$verdict == "same"),
-      unclassed = sum(grepl("UNCLASSED", ends$verdict)), other = sum(ends$verdict == "other"), crashes = as.integer(!done)
+      asked = nrow(ends), refused = sum(ends$verdict == "refused"),
+      same = sum(ends$verdict == "same"),
+      unclassed = sum(grepl("UNCLASSED", ends$verdict)), other = sum(ends$verdict == "other"),
+      crashes = as.integer(!done)
     ),
     trouble = c(
       if (!done) sprintf("%s: the process ended with status %d at: %s\n", name, status, last),
-      if (nrow(broken)) sprintf("%s: %s: %s: %s\n", name, broken$label, broken$question, broken$verdict)
+      if (nrow(broken)) {
+        sprintf("%s: %s: %s: %s\n", name, broken$label, broken$question, broken$verdict)
+      }
     )
   )
 }

@@ -58,13 +58,13 @@ static int matrices_are_tiles(const ke_kernel *kernel, size_t n, size_t m, size_
   const size_t larger = n > m ? n : m;
   double *fast = malloc(n * larger * sizeof *fast), *slow = malloc(n * larger * sizeof *slow);
   whole_gram(kernel, &a, fast, &env);
-  ke_tile(kernel, &a, 0, n, &a, 0, n, slow, n);
+  ke_tile(kernel, (ke_range){&a, 0, n}, (ke_range){&a, 0, n}, slow, n);
   int same = memcmp(fast, slow, n * n * sizeof *fast) == 0;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < i; j++)
       same = same && fast[i + j * n] == fast[j + i * n];
   whole_cross(kernel, &a, &b, fast, &env);
-  ke_tile(kernel, &a, 0, n, &b, 0, m, slow, n);
+  ke_tile(kernel, (ke_range){&a, 0, n}, (ke_range){&b, 0, m}, slow, n);
   same = same && memcmp(fast, slow, n * m * sizeof *fast) == 0;
   release(&a);
   release(&b);

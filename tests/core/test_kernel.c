@@ -53,7 +53,7 @@ static int tile_is_right(const ke_kernel *kernel, const ke_rows *a, const ke_row
   int good = 1;
   for (size_t i = 0; i <= ld * k; i++)
     out[i] = -7.0;
-  ke_tile(kernel, a, 0, m, b, 0, k, out, ld);
+  ke_tile(kernel, (ke_range){a, 0, m}, (ke_range){b, 0, k}, out, ld);
   for (size_t j = 0; j < k; j++) {
     for (size_t i = 0; i < m; i++) {
       const double exact = long_value(kernel, a, i, b, j);
@@ -101,7 +101,7 @@ static void identical_rows_are_at_distance_zero(void)
       x[4 + k * N] = x[13 + k * N] = x[29 + k * N] = x[k * N];
     ke_rows a = packed(x, N, d);
     for (size_t q = 1; q <= 4; q++) { /* the distance kernels */
-      ke_tile(&kernels[q], &a, 0, N, &a, 0, N, out, N);
+      ke_tile(&kernels[q], (ke_range){&a, 0, N}, (ke_range){&a, 0, N}, out, N);
       const size_t copy[] = {0, 4, 13, 29};
       for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < 4; j++)
@@ -135,7 +135,7 @@ static void diagonals_are_those_of_tiles(void)
   double *x = draw_many(N * D, 3), out[N * N], diagonal[N];
   ke_rows a = packed(x, N, D);
   for (size_t q = 0; q < KERNELS; q++) {
-    ke_tile(&kernels[q], &a, 0, N, &a, 0, N, out, N);
+    ke_tile(&kernels[q], (ke_range){&a, 0, N}, (ke_range){&a, 0, N}, out, N);
     ke_diagonal(&kernels[q], &a, diagonal);
     for (size_t i = 0; i < N; i++)
       mu_assert(diagonal[i] == out[i * (N + 1)]);
@@ -196,7 +196,7 @@ static void combined_tiles_agree_with_long_hand(void)
   expression e;
   build(&e);
   ke_rows plain = packed(x, ROWS, WIDTH), rows = packed_for(&e.whole, x, ROWS, WIDTH);
-  ke_tile(&e.whole, &rows, 0, ROWS, &rows, 0, ROWS, out, ROWS);
+  ke_tile(&e.whole, (ke_range){&rows, 0, ROWS}, (ke_range){&rows, 0, ROWS}, out, ROWS);
   ke_diagonal(&e.whole, &rows, diagonal);
   int good = 1, symmetric = 1;
   for (size_t j = 0; j < ROWS; j++) {
@@ -214,7 +214,7 @@ static void combined_tiles_agree_with_long_hand(void)
     index[i] = 3 * i + 1;
   ke_rows some = packed_for(&e.whole, x, 40, WIDTH);
   ke_gather(&rows, index, 40, &some);
-  ke_tile(&e.whole, &some, 0, 40, &rows, 100, 17, part, 40);
+  ke_tile(&e.whole, (ke_range){&some, 0, 40}, (ke_range){&rows, 100, 17}, part, 40);
   int same = 1;
   for (size_t j = 0; j < 17; j++)
     for (size_t i = 0; i < 40; i++)

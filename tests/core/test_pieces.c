@@ -117,10 +117,10 @@ static void products_by_rows_are_those_of_one_call(void)
   const ke_env env = counting(&seen, 1);
   double *a = draw_many(n * m, 7), *b = draw_many(n * k, 8), *w = draw_many(m * k, 9);
   double *w_once = copy(w, m * k), *b_once = copy(b, n * k);
-  ke_product_transposed(m, k, n, a, n, b, n, 0.5, w, &env);
+  ke_product_transposed((ke_dense){a, n, m, n}, (ke_dense){b, n, k, n}, 0.5, w, &env);
   ke_gemm('T', 'N', m, k, n, 1.0, a, n, b_once, n, 0.5, w_once, m);
   const double first = gap(w, w_once, m * k);
-  ke_take_product(n, k, m, a, n, w_once, b, n, &env);
+  ke_take_product((ke_dense){a, n, m, n}, w_once, (ke_dense){b, n, k, n}, &env);
   ke_gemm('N', 'N', n, k, m, -1.0, a, n, w_once, m, 1.0, b_once, n);
   const double second = gap(b, b_once, n * k);
   free(a);

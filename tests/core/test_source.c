@@ -14,7 +14,7 @@ static void a_cross_source_has_the_tiles_of_two_sets(void)
   double whole[N * M], tile[8 * 5], *state = malloc(ke_source_cross_state() * sizeof(double));
   const ke_kernel kernel = {.type = ke_kernel_named("linear")};
   const ke_source s = ke_source_cross(&kernel, &a, &b, state);
-  ke_tile(&kernel, &a, 0, N, &b, 0, M, whole, N);
+  ke_tile(&kernel, (ke_range){&a, 0, N}, (ke_range){&b, 0, M}, whole, N);
   s.does->tile(s.self, 4, 8, 12, 5, tile, 8);
   int same = s.n == N && s.columns == M && !s.symmetric;
   for (size_t j = 0; j < 5; j++)

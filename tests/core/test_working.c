@@ -35,7 +35,7 @@ static void make_task(task *t, double cost)
     t->rows[m] = packed(values, N, D);
     t->state[m] = malloc(ke_source_rows_state(&t->rows[m]) * sizeof(double));
     t->source[m] = ke_source_rows(&kernels[m], &t->rows[m], t->state[m]);
-    ke_tile(&kernels[m], &t->rows[m], 0, N, &t->rows[m], 0, N, one, N);
+    ke_tile(&kernels[m], (ke_range){&t->rows[m], 0, N}, (ke_range){&t->rows[m], 0, N}, one, N);
     for (size_t i = 0; i < N * N; i++)
       t->k[i] += t->weight[m] * one[i];
     if (m == 0)

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const size_t j0 = fuzz_size(&f, 0, (m - 1) / KE_PANEL) * KE_PANEL,
                cols = fuzz_size(&f, 1, m - j0);
   double *tile = fuzz_doubles(rows * cols);
-  ke_tile(&kernel, &a, i0, rows, &b, j0, cols, tile, rows);
+  ke_tile(&kernel, (ke_range){&a, i0, rows}, (ke_range){&b, j0, cols}, tile, rows);
   for (size_t j = 0; j < cols; j++)
     for (size_t i = 0; i < rows; i++)
       fuzz_promise(!sound(&a, i0 + i) || !sound(&b, j0 + j) ||
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   ke_rows g = fuzz_lend(count, d);
   ke_gather(&a, index, count, &g);
   double *G = fuzz_doubles(count * m);
-  ke_tile(&kernel, &g, 0, count, &b, 0, m, G, count);
+  ke_tile(&kernel, (ke_range){&g, 0, count}, (ke_range){&b, 0, m}, G, count);
   for (size_t j = 0; j < m; j++)
     for (size_t i = 0; i < count; i++)
       fuzz_promise(!sound(&a, index[i]) || !sound(&b, j) ||

@@ -36,7 +36,8 @@ all_fits <- list(
 all_measures <- list(
   gram = list(y = "none", call = function(x, y, ...) gram(x, ...)),
   kernel_alignment = list(y = "class", call = function(x, y, ...) kernel_alignment(x, y, ...)),
-  kernel_separability = list(y = "class", call = function(x, y, ...) kernel_separability(x, y, ...)),
+  kernel_separability = list(y = "class",
+    call = function(x, y, ...) kernel_separability(x, y, ...)),
   kernel_hsic = list(y = "class", call = function(x, y, ...) kernel_hsic(x, y, ...))
 )
 
@@ -66,7 +67,9 @@ attempt <- function(expr) {
         NULL
       }),
       warning = function(w) {
-        warnings <<- c(warnings, if (inherits(w, "kernelect_warning")) class(w)[1L] else paste("UNCLASSED", conditionMessage(w)))
+        warnings <<- c(warnings,
+          if (inherits(w, "kernelect_warning")) class(w)[1L] else paste("UNCLASSED",
+            conditionMessage(w)))
         tryInvokeRestart("muffleWarning")
       }
     ),
@@ -99,25 +102,38 @@ example_models <- function() {
   quiet <- function(expr) suppressMessages(suppressWarnings(expr))
   basis <- list(
     "basis" = list(kernel_basis(data$x, size = 6), data$x),
-    "basis, centred, formula" = list(kernel_basis(~ log(a + 2) + poly(b, 2) + f, frame, size = 5, center = "nearest", neighbours = 2), frame),
-    "basis, weights, data frame" = list(kernel_basis(frame[1:3], polynomial_kernel(2, weights = c(a = 1, b = 2, c = 0.5)), method = "cholesky", size = 4, scale = FALSE), frame),
-    "basis, Gram matrix" = list(kernel_basis(K = K, method = "kobl", size = 4, center = "nearest"), K[1:5, ])
+    "basis, centred, formula" = list(
+      kernel_basis(~ log(a + 2) + poly(b, 2) + f, frame, size = 5, center = "nearest",
+        neighbours = 2), frame),
+    "basis, weights, data frame" = list(
+      kernel_basis(frame[1:3], polynomial_kernel(2, weights = c(a = 1, b = 2, c = 0.5)),
+        method = "cholesky", size = 4, scale = FALSE), frame),
+    "basis, Gram matrix" = list(kernel_basis(K = K, method = "kobl", size = 4, center = "nearest"),
+      K[1:5, ])
   )
   plain <- lapply(fits()[setdiff(names(fits()), "kernel_basis")], function(entry) {
     list(quiet(entry$call(data$x, response_for(entry, data))), data$x)
   })
-  routes <- lapply(fits()[setdiff(names(fits()), c("kernel_basis", "kernel_tune"))], function(entry) {
+  routes <- lapply(fits()[setdiff(names(fits()), c("kernel_basis", "kernel_tune"))],
+    function(entry) {
     y <- response_for(entry, data)
-    list(quiet(if (is.null(y)) entry$formula(~ a + b + f, frame) else entry$formula(y ~ a + b + f, data.frame(frame, y = y))), frame)
+    list(quiet(if (is.null(y)) entry$formula(~ a + b + f, frame) else entry$formula(y ~ a + b + f,
+      data.frame(frame, y = y))), frame)
   })
   names(routes) <- paste0(names(routes), rep(", formula", length(routes)))
   more <- list(
     "kernel_pca, all rows" = list(kernel_pca(data$x, basis = NULL), data$x),
     "kernel_lm, classes" = list(quiet(kernel_lm(frame, data$class, size = 5)), frame),
-    "kernel_takes, kpca, relief" = list(quiet(kernel_takes(data$x, data$class, basis = "kpca", select = "relief")), data$x),
-    "kernel_rank, rfe, resamples" = list(quiet(kernel_rank(data$x, data$class, method = "rfe", resample = 3)), data$x),
-    "kernel_fusion, classes, kernels" = list(quiet(kernel_fusion(data$x, data$class, list(rbf_kernel(1), kernel_on(linear_kernel(), 1:2)))), data$x),
-    "kernel_fusion, Gram matrices" = list(quiet(kernel_fusion(y = data$number, kernels = list(a = K, b = K^2))), list(a = K[1:5, ], b = K[1:5, ]^2))
+    "kernel_takes, kpca, relief" = list(
+      quiet(kernel_takes(data$x, data$class, basis = "kpca", select = "relief")), data$x),
+    "kernel_rank, rfe, resamples" = list(
+      quiet(kernel_rank(data$x, data$class, method = "rfe", resample = 3)), data$x),
+    "kernel_fusion, classes, kernels" = list(
+      quiet(kernel_fusion(data$x, data$class,
+        list(rbf_kernel(1), kernel_on(linear_kernel(), 1:2)))), data$x),
+    "kernel_fusion, Gram matrices" = list(
+      quiet(kernel_fusion(y = data$number, kernels = list(a = K, b = K^2))),
+      list(a = K[1:5, ], b = K[1:5, ]^2))
   )
   c(basis, plain, routes, more)
 }

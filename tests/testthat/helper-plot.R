@@ -12,7 +12,8 @@ plot_colours <- function(expr) {
   unique(sub(".*?([0-9.]+ [0-9.]+ [0-9.]+) scn$", "\\1", lines, ignore.case = TRUE))
 }
 
-pdf_colour <- function(colours) apply(grDevices::col2rgb(colours) / 255, 2L, function(v) paste(sprintf("%.3f", v), collapse = " "))
+pdf_colour <- function(colours) apply(grDevices::col2rgb(colours) / 255, 2L,
+  function(v) paste(sprintf("%.3f", v), collapse = " "))
 
 # Every text that an expression draws, read back from an uncompressed PDF.
 plot_words <- function(expr) {
@@ -26,9 +27,12 @@ expect_words <- function(wanted, words) {
   testthat::expect_identical(lacking, wanted[0L], info = paste(words, collapse = " | "))
 }
 
-# What an expression draws, read back from an uncompressed PDF. `text`: start and middle of each text, its width, size and angle
-# (points on the page); `marks`: circles and small polygons by their middle; `paths`: lines and polygons; `tiles`: rectangles.
-# u and v are the coordinates of the plot, `frame` its region (left, right, bottom, top), `usr` its limits.
+# What an expression draws, read back from an uncompressed PDF. `text`: start and middle of each
+# text, its width, size and angle
+# (points on the page); `marks`: circles and small polygons by their middle; `paths`: lines and
+# polygons; `tiles`: rectangles.
+# u and v are the coordinates of the plot, `frame` its region (left, right, bottom, top), `usr` its
+# limits.
 drawing <- function(expr, width = 7, height = 7) {
   file <- tempfile(fileext = ".pdf")
   on.exit(unlink(file))
@@ -51,13 +55,18 @@ drawing <- function(expr, width = 7, height = 7) {
   of <- function(kind) Filter(function(s) s$kind == kind, shapes)
   table <- function(kind, extra) {
     columns <- c("x", "y", "colour", "size", extra)
-    found <- as.data.frame(lapply(stats::setNames(columns, columns), function(name) unlist(lapply(of(kind), `[[`, name))))
+    found <- as.data.frame(
+      lapply(stats::setNames(columns, columns),
+        function(name) unlist(lapply(of(kind), `[[`, name))))
     if (nrow(found)) cbind(found, u = u(found$x), v = v(found$y)) else found
   }
   text <- table("text", c("text", "angle", "start_x", "start_y", "width"))
   paths <- lapply(of("path"), function(s) c(s, list(u = u(s$x), v = v(s$y))))
-  tiles <- lapply(of("tile"), function(s) data.frame(u1 = u(s$x[1L]), u2 = u(s$x[2L]), v1 = v(s$y[1L]), v2 = v(s$y[2L]), colour = s$colour))
-  list(text = text, marks = table("mark", "shape"), paths = paths, tiles = do.call(rbind, tiles), frame = c(frame$x, frame$y),
+  tiles <- lapply(of("tile"),
+    function(s) data.frame(u1 = u(s$x[1L]), u2 = u(s$x[2L]), v1 = v(s$y[1L]), v2 = v(s$y[2L]),
+      colour = s$colour))
+  list(text = text, marks = table("mark", "shape"), paths = paths, tiles = do.call(rbind, tiles),
+    frame = c(frame$x, frame$y),
        usr = settings$usr, page = 72 * c(width, height))
 }
 
@@ -70,18 +79,23 @@ read_shapes <- function(words) {
   colour <- c(fill = "", line = "")
   wide <- 1
   dash <- ""
-  add <- function(kind, x, y, ...) shapes[[length(shapes) + 1L]] <<- list(kind = kind, x = x, y = y, ...)
+  add <- function(kind, x, y, ...) shapes[[length(shapes) + 1L]] <<-
+    list(kind = kind, x = x, y = y, ...)
   grDevices::pdf(NULL)
   graphics::plot.new()
   on.exit(grDevices::dev.off())
   paint <- function(filled, closed) {
     shown <- colour[[if (filled) "fill" else "line"]]
-    whole <- if (is.null(rect)) list(x = x, y = y) else list(x = rect[1L] + c(0, rect[3L]), y = rect[2L] + c(0, rect[4L]))
+    whole <- if (is.null(rect)) list(x = x, y = y) else list(x = rect[1L] + c(0, rect[3L]),
+      y = rect[2L] + c(0, rect[4L]))
     size <- max(diff(range(whole$x)), diff(range(whole$y)))
-    middle <- if (curved || !is.null(rect)) c(mean(range(whole$x)), mean(range(whole$y))) else c(mean(x), mean(y))
+    middle <- if (curved || !is.null(rect)) c(mean(range(whole$x)),
+      mean(range(whole$y))) else c(mean(x), mean(y))
     if (curved || (size < 12 && (closed || !is.null(rect)))) {
-      corners <- if (curved) "circle" else if (length(x) == 3L) "triangle" else if (length(unique(round(whole$x, 1))) == 3L) "diamond" else "square"
-      add("mark", middle[1L], middle[2L], colour = shown, size = size, shape = paste0(if (!filled) "open ", corners))
+      corners <- if (curved) "circle" else if (length(x) == 3L) "triangle" else if (
+        length(unique(round(whole$x, 1))) == 3L) "diamond" else "square"
+      add("mark", middle[1L], middle[2L], colour = shown, size = size,
+        shape = paste0(if (!filled) "open ", corners))
     } else if (!is.null(rect)) {
       add("tile", sort(whole$x), sort(whole$y), colour = shown)
     } else {
@@ -132,8 +146,10 @@ read_shapes <- function(words) {
         string <- gsub("\\\\(.)", "\\1", gsub("^\\(|\\)$", "", line[i - 1L]))
         size <- sqrt(m[1L]^2 + m[2L]^2)
         long <- graphics::strwidth(string, "inches", cex = 1, font = font) * 72 * size / 12
-        add("text", m[5L] + m[1L] / size * long / 2, m[6L] + m[2L] / size * long / 2, colour = colour[["fill"]], size = size, text = string,
-            angle = round(atan2(m[2L], m[1L]) * 180 / pi), start_x = m[5L], start_y = m[6L], width = long)
+        add("text", m[5L] + m[1L] / size * long / 2, m[6L] + m[2L] / size * long / 2,
+          colour = colour[["fill"]], size = size, text = string,
+            angle = round(atan2(m[2L], m[1L]) * 180 / pi), start_x = m[5L], start_y = m[6L],
+            width = long)
       }
       stack <- numeric()
     }
@@ -148,7 +164,8 @@ text_of <- function(d, words) d$text[match(words, d$text$text), ]
 legend_marks <- function(d, labels) {
   rows <- lapply(labels, function(label) {
     entry <- text_of(d, label)
-    near <- d$marks[abs(d$marks$y - entry$y - 0.36 * entry$size) < 0.25 * entry$size & d$marks$x < entry$start_x & entry$start_x - d$marks$x < 30, ]
+    near <- d$marks[abs(d$marks$y - entry$y - 0.36 * entry$size) < 0.25 *
+      entry$size & d$marks$x < entry$start_x & entry$start_x - d$marks$x < 30, ]
     near[which.max(near$x), ]
   })
   do.call(rbind, rows)
@@ -176,7 +193,8 @@ lines_in <- function(d, colour, points = NULL) {
 # A line drawn through x and y, in a thousandth of the plot.
 expect_line <- function(path, x, y, d) {
   testthat::expect_identical(length(path$u), length(x))
-  testthat::expect_lt(max(abs(path$u - x) / (d$usr[2L] - d$usr[1L]), abs(path$v - y) / (d$usr[4L] - d$usr[3L])), 1e-3)
+  testthat::expect_lt(
+    max(abs(path$u - x) / (d$usr[2L] - d$usr[1L]), abs(path$v - y) / (d$usr[4L] - d$usr[3L])), 1e-3)
 }
 
 # A line each from (u1, v1) to (u2, v2), in their order.
@@ -191,7 +209,8 @@ expect_segments <- function(paths, u1, v1, u2, v2, d) {
 # Numbers at the ticks of an axis (1 below, 2 left, 4 right) and where they stand.
 axis_numbers <- function(d, side) {
   number <- suppressWarnings(as.numeric(d$text$text))
-  there <- switch(as.character(side), "1" = d$text$y < d$frame[3L], "2" = d$text$x < d$frame[1L], "4" = d$text$x > d$frame[2L])
+  there <- switch(as.character(side), "1" = d$text$y < d$frame[3L], "2" = d$text$x < d$frame[1L],
+    "4" = d$text$x > d$frame[2L])
   there <- which(!is.na(number) & there)
   data.frame(number = number[there], at = if (side == 1) d$text$u[there] else d$text$v[there])
 }

@@ -5,13 +5,16 @@
 near <- function(a, b, tol = 1e-10) {
   a <- as.double(a)
   b <- as.double(b)
-  length(a) == length(b) && all(is.finite(a) & is.finite(b)) && all(abs(a - b) <= tol * max(1, abs(b)))
+  length(a) == length(b) && all(is.finite(a) & is.finite(b)) &&
+    all(abs(a - b) <= tol * max(1, abs(b)))
 }
 
 random_kernel <- function(d) {
   switch(sample.int(6L, 1L),
-    rbf_kernel(stats::runif(1, 0.5, 3)), rbf_kernel("mean"), laplace_kernel(stats::runif(1, 0.5, 5)), linear_kernel(),
-    polynomial_kernel(sample.int(3L, 1L), scale = stats::runif(1, 0.1, 1), offset = stats::runif(1)),
+    rbf_kernel(stats::runif(1, 0.5, 3)), rbf_kernel("mean"),
+    laplace_kernel(stats::runif(1, 0.5, 5)), linear_kernel(),
+    polynomial_kernel(sample.int(3L, 1L), scale = stats::runif(1, 0.1, 1),
+      offset = stats::runif(1)),
     rbf_kernel(2, weights = stats::runif(d, 0.2, 2))
   )
 }
@@ -29,7 +32,8 @@ random_case <- function(seed) {
   number <- sin(x[, 1L]) + stats::rnorm(n, 0, 0.3)
   list(
     x = x, n = n, d = d, kernel = random_kernel(d), number = number,
-    class = factor(letters[ifelse(stats::runif(n) < 0.8, 1 + (y + (x[, 1L] > mean(x[, 1L]))) %% classes, y)], levels = letters[seq_len(classes)])
+    class = factor(letters[ifelse(stats::runif(n) < 0.8,
+      1 + (y + (x[, 1L] > mean(x[, 1L]))) %% classes, y)], levels = letters[seq_len(classes)])
   )
 }
 
@@ -62,7 +66,9 @@ properties$gram <- list(
   "columns in another order leave the Gram matrix" = function(case) {
     p <- sample(case$d)
     kernel <- case$kernel
-    if (!is.null(kernel$weights)) kernel <- rbf_kernel(2, weights = stats::setNames(kernel$weights, colnames(case$x)))
+    if (!is.null(kernel$weights)) {
+      kernel <- rbf_kernel(2, weights = stats::setNames(kernel$weights, colnames(case$x)))
+    }
     near(gram(case$x[, p, drop = FALSE], kernel), gram(case$x, kernel), 1e-11)
   },
   "equal rows have equal Gram columns, at distance zero" = function(case) {
@@ -77,7 +83,8 @@ properties$gram <- list(
   },
   "a cross-Gram matrix is a block of the Gram matrix" = function(case) {
     rows <- sample(case$n, 3L)
-    near(gram(case$x, fixed_kernel(case), z = case$x[rows, , drop = FALSE]), gram(case$x, fixed_kernel(case))[, rows], 1e-11)
+    near(gram(case$x, fixed_kernel(case), z = case$x[rows, , drop = FALSE]),
+      gram(case$x, fixed_kernel(case))[, rows], 1e-11)
   },
   "a distance kernel does not see a common offset" = function(case) {
     kernel <- if (stats::runif(1) < 0.5) rbf_kernel(1.5) else laplace_kernel(1.5)
@@ -85,12 +92,14 @@ properties$gram <- list(
   },
   "weights are columns times weights" = function(case) {
     w <- stats::runif(case$d, 0, 2)
-    near(gram(case$x, rbf_kernel(1.2, weights = w)), gram(case$x * rep(w, each = case$n), rbf_kernel(1.2)), 1e-11)
+    near(gram(case$x, rbf_kernel(1.2, weights = w)),
+      gram(case$x * rep(w, each = case$n), rbf_kernel(1.2)), 1e-11)
   },
   "sigma, gamma and width say the same" = function(case) {
     s <- stats::runif(1, 0.3, 3)
     K <- gram(case$x, rbf_kernel(s))
-    near(gram(case$x, rbf_kernel(gamma = 1 / (2 * s^2))), K, 1e-12) && near(gram(case$x, rbf_kernel(width = 2 * s^2)), K, 1e-12)
+    near(gram(case$x, rbf_kernel(gamma = 1 / (2 * s^2))), K, 1e-12) &&
+      near(gram(case$x, rbf_kernel(width = 2 * s^2)), K, 1e-12)
   },
   "threads leave every bit" = function(case) {
     identical(gram(case$x, case$kernel, threads = 2), gram(case$x, case$kernel, threads = 1))
@@ -126,8 +135,10 @@ properties$gram <- list(
 
 properties$basis <- list(
   "the residual trace falls and the fitness rises with every pick" = function(case) {
-    b <- quietly(kernel_basis(case$x, case$kernel, sample(c("fvs", "cholesky", "kobl", "kgs"), 1L), tol = 0))
-    all(diff(b$path$trace) <= 1e-10) && (all(diff(b$path$fitness) >= -1e-10)) && !anyDuplicated(b$index)
+    b <- quietly(kernel_basis(case$x, case$kernel, sample(c("fvs", "cholesky", "kobl", "kgs"), 1L),
+      tol = 0))
+    all(diff(b$path$trace) <= 1e-10) && (all(diff(b$path$fitness) >= -1e-10)) &&
+      !anyDuplicated(b$index)
   },
   "pivots of the greedy rule fall" = function(case) {
     b <- quietly(kernel_basis(case$x, case$kernel, "cholesky", tol = 0))
@@ -157,7 +168,8 @@ properties$basis <- list(
   },
   "equal rows are picked once" = function(case) {
     x <- rbind(case$x, case$x[sample(case$n, 3L), , drop = FALSE])
-    b <- quietly(kernel_basis(x, fixed_kernel(case), "cholesky", size = Inf, tol = 0, scale = FALSE))
+    b <- quietly(kernel_basis(x, fixed_kernel(case), "cholesky", size = Inf, tol = 0,
+      scale = FALSE))
     !anyDuplicated(x[b$index, , drop = FALSE])
   },
   "repeated rows at the end change no pick" = function(case) {
@@ -176,7 +188,8 @@ properties$basis <- list(
     setequal(a$index, p[b$index])
   },
   "columns times and plus a constant change no basis" = function(case) {
-    z <- case$x * rep(stats::runif(case$d, 0.1, 10), each = case$n) + rep(stats::runif(case$d), each = case$n)
+    z <- case$x * rep(stats::runif(case$d, 0.1, 10), each = case$n) +
+      rep(stats::runif(case$d), each = case$n)
     m <- min(5L, case$n)
     a <- quietly(kernel_basis(case$x, rbf_kernel(2), size = m))
     b <- quietly(kernel_basis(z, rbf_kernel(2), size = m))
@@ -185,25 +198,30 @@ properties$basis <- list(
   "columns far too small or large for squares change no basis" = function(case) {
     m <- min(5L, case$n)
     a <- quietly(kernel_basis(case$x, rbf_kernel(2), size = m))
-    near(predict(quietly(kernel_basis(case$x * 1e-200, rbf_kernel(2), size = m)), case$x * 1e-200), predict(a, case$x), 1e-7) &&
-      near(predict(quietly(kernel_basis(case$x * 1e200, rbf_kernel(2), size = m)), case$x * 1e200), predict(a, case$x), 1e-7)
+    near(predict(quietly(kernel_basis(case$x * 1e-200, rbf_kernel(2), size = m)), case$x * 1e-200),
+      predict(a, case$x), 1e-7) &&
+      near(predict(quietly(kernel_basis(case$x * 1e200, rbf_kernel(2), size = m)), case$x * 1e200),
+        predict(a, case$x), 1e-7)
   },
   "a basis from the Gram matrix is the basis from the data" = function(case) {
     kernel <- fixed_kernel(case)
     K <- gram(case$x, kernel)
     m <- min(6L, case$n)
     centre <- sample(c("none", "nearest"), 1L)
-    a <- attempt(kernel_basis(case$x, kernel, "cholesky", size = m, tol = 1e-6, scale = FALSE, center = centre))
+    a <- attempt(kernel_basis(case$x, kernel, "cholesky", size = m, tol = 1e-6, scale = FALSE,
+      center = centre))
     b <- attempt(kernel_basis(K = K, method = "cholesky", size = m, tol = 1e-6, center = centre))
     if (!is.null(a$error)) return(is_classed(a$error) && is_classed(b$error))
-    identical(a$value$index, b$value$index) && near(predict(a$value, case$x), predict(b$value, K), 1e-7)
+    identical(a$value$index, b$value$index) &&
+      near(predict(a$value, case$x), predict(b$value, K), 1e-7)
   },
   "matrix, data frame and formula routes are one" = function(case) {
     m <- sizes_of(case)
     a <- quietly(kernel_basis(case$x, case$kernel, size = m))
     b <- quietly(kernel_basis(as.data.frame(case$x), case$kernel, size = m))
     c <- quietly(kernel_basis(~., as.data.frame(case$x), kernel = case$kernel, size = m))
-    identical(a$index, b$index) && identical(a$index, c$index) && identical(predict(a, case$x), predict(c, as.data.frame(case$x)))
+    identical(a$index, b$index) && identical(a$index, c$index) &&
+      identical(predict(a, case$x), predict(c, as.data.frame(case$x)))
   },
   "how many candidates the engine takes changes nothing" = function(case) {
     run <- function(k) {
@@ -249,7 +267,8 @@ with_fit <- function(case, f) {
 }
 
 answers_near <- function(a, b, tol = 1e-8) {
-  if (is.numeric(a)) near(a, b, tol) else identical(as.character(unlist(a)), as.character(unlist(b)))
+  if (is.numeric(a)) near(a, b, tol) else identical(as.character(unlist(a)),
+    as.character(unlist(b)))
 }
 
 rows_of_answer <- function(a, i) {
@@ -259,7 +278,8 @@ rows_of_answer <- function(a, i) {
 # What kernel_rank predicts are columns of its input, not one answer a row.
 properties$models <- list(
   "a saved and loaded model answers the same" = function(case) {
-    with_fit(case, function(fit, x) identical(predict(unserialize(serialize(fit$model, NULL)), x), predict(fit$model, x)))
+    with_fit(case, function(fit, x) identical(predict(unserialize(serialize(fit$model, NULL)), x),
+      predict(fit$model, x)))
   },
   "rows predicted alone or together are the same" = function(case) {
     with_fit(case, function(fit, x) {
@@ -279,7 +299,8 @@ properties$models <- list(
       if (fit$name == "kernel_rank") return(TRUE)
       whole <- predict(fit$model, x)
       with_na <- predict(fit$model, replace(x, 2L, NA))
-      all(is.na(unlist(rows_of_answer(with_na, 2L)))) && answers_near(rows_of_answer(with_na, -2L), rows_of_answer(whole, -2L), 1e-12)
+      all(is.na(unlist(rows_of_answer(with_na, 2L)))) &&
+        answers_near(rows_of_answer(with_na, -2L), rows_of_answer(whole, -2L), 1e-12)
     })
   },
   "no rows in, no rows out" = function(case) {
@@ -294,12 +315,15 @@ properties$models <- list(
   "a formula fits the same model" = function(case) {
     with_fit(case, function(fit, x) {
       frame <- as.data.frame(x)
-      other <- quietly(if (is.null(fit$y)) fit$entry$formula(~., frame) else fit$entry$formula(y ~ ., data.frame(frame, y = fit$y)))
+      other <- quietly(
+        if (is.null(fit$y)) fit$entry$formula(~., frame) else fit$entry$formula(y ~ .,
+          data.frame(frame, y = fit$y)))
       answers_near(predict(other, frame), predict(fit$model, x), 1e-12)
     })
   },
   "fitted values are predictions of the training rows" = function(case) {
-    with_fit(case, function(fit, x) is.null(fit$model$fitted.values) || answers_near(fit$model$fitted.values, predict(fit$model, x)))
+    with_fit(case, function(fit, x) is.null(fit$model$fitted.values) ||
+      answers_near(fit$model$fitted.values, predict(fit$model, x)))
   },
   "fitting and predicting leave the generator, options and graphics alone" = function(case) {
     set.seed(9)

@@ -26,7 +26,8 @@ reference_pick <- function(state, row) {
   g[state$index] <- 0
   state$G <- cbind(state$G, g, deparse.level = 0)
   state$index <- c(state$index, row)
-  state$spread <- state$spread + max((g^2 / state$size)[state$counts]) / (state$pivot / state$size[row])
+  state$spread <- state$spread +
+    max((g^2 / state$size)[state$counts]) / (state$pivot / state$size[row])
   state$explained <- rowSums(state$G^2)
   state$residual <- pmax(diag(K) - state$explained, 0)
   state$residual[state$index] <- 0
@@ -113,7 +114,8 @@ reference_draw <- function(state, round) {
 
 reference_stop <- function(state, method, last, tol, threshold, size) {
   reached <- length(state$index)
-  done <- switch(method, fvs = last$fitness >= 1 - tol, cholesky = , random = last$trace <= tol, FALSE)
+  done <- switch(method, fvs = last$fitness >= 1 - tol, cholesky = , random = last$trace <= tol,
+    FALSE)
   r <- sqrt(max(state$residual) / diag(state$K)[state$index[1]])
   if (!any(state$open)) return("rank")
   if (done) return("tol")
@@ -139,7 +141,8 @@ reference_basis <- function(K, method, size = Inf, tol = 0.01, center = "none", 
   counts <- diag(K) > eps * sizes
   state <- list(
     K = K, G = matrix(0, n, 0), index = integer(), residual = ifelse(counts, diag(K), 0),
-    explained = numeric(n), size = sizes, counts = counts, spread = 0, slack = min(16, n / 2) * unit,
+    explained = numeric(n), size = sizes, counts = counts, spread = 0,
+    slack = min(16, n / 2) * unit,
     blind = if (cancels) (16 * unit)^2 else 0
   )
   scale <- if (method == "fvs") sizes else max(sizes)

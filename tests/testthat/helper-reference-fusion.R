@@ -29,7 +29,8 @@ reference_adaptive <- function(grams, y, noise, iterations) {
     for (i in seq_along(grams)) K <- K + r[i] * grams[[i]]
     fit <- reference_regression(K, y, noise * mean(diag(K)))
     path <- rbind(path, r)
-    r <- sapply(seq_along(grams), function(i) r[i]^2 * sum(fit$lambda * (grams[[i]] %*% fit$lambda)))
+    r <- sapply(seq_along(grams),
+      function(i) r[i]^2 * sum(fit$lambda * (grams[[i]] %*% fit$lambda)))
     r[r * diagonal < 1e-12 * max(r * diagonal)] <- 0
   }
   list(path = unname(path), lambda = fit$lambda, intercept = fit$intercept)

@@ -17,7 +17,8 @@ reference_kpca <- function(K, count) {
 reference_ridge <- function(z, y, ridge) {
   design <- cbind(1, z)
   penalty <- diag(c(0, rep(ridge, ncol(z))), ncol(z) + 1)
-  b <- qr.coef(qr(rbind(design, sqrt(penalty)), tol = 1e-14), rbind(y, matrix(0, ncol(z) + 1, ncol(y))))
+  b <- qr.coef(qr(rbind(design, sqrt(penalty)), tol = 1e-14),
+    rbind(y, matrix(0, ncol(z) + 1, ncol(y))))
   b[is.na(b)] <- 0
   b
 }

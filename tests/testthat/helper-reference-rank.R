@@ -34,7 +34,8 @@ reference_rank_target <- function(y, target = "balanced") {
   y <- as.integer(y)
   classes <- max(y)
   if (classes > 2L) return(ifelse(outer(y, y, `==`), 1, -1 / (classes - 1)))
-  side <- if (target == "balanced") ifelse(y == 1, 1 / sum(y == 1), -1 / sum(y == 2)) else ifelse(y == 1, 1, -1)
+  side <- if (target == "balanced") ifelse(y == 1, 1 / sum(y == 1),
+    -1 / sum(y == 2)) else ifelse(y == 1, 1, -1)
   tcrossprod(side)
 }
 
@@ -53,7 +54,8 @@ reference_rank_criterion <- function(K, y, criterion, eps = 0) {
     separability = {
       between <- sum(K * within) - sum(K) / n
       scatter <- sum(diag(K)) - sum(K * within) + eps
-      list(value = between / scatter, G = (within - 1 / n) / scatter - between / scatter^2 * (diag(n) - within))
+      list(value = between / scatter,
+        G = (within - 1 / n) / scatter - between / scatter^2 * (diag(n) - within))
     },
     product = list(value = sum(K * target), G = target),
     hsic = {
@@ -65,5 +67,6 @@ reference_rank_criterion <- function(K, y, criterion, eps = 0) {
 
 reference_rank_gradient <- function(x, y, w, type, parameter, criterion, eps = 0) {
   G <- reference_rank_criterion(reference_rank_kernel(x, w, type, parameter), y, criterion, eps)$G
-  vapply(seq_len(ncol(x)), function(d) sum(G * reference_rank_derivative(x, w, type, parameter, d)), 0)
+  vapply(seq_len(ncol(x)), function(d) sum(G * reference_rank_derivative(x, w, type, parameter, d)),
+    0)
 }

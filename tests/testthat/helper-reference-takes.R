@@ -27,7 +27,8 @@ reference_kffs <- function(z, y) {
   error <- numeric()
   while (length(chosen) < ncol(z)) {
     left <- setdiff(seq_len(ncol(z)), chosen)
-    errors <- vapply(left, function(i) mean(reference_takes_loss(votes[, c(chosen, i), drop = FALSE], y)), 0)
+    errors <- vapply(left,
+      function(i) mean(reference_takes_loss(votes[, c(chosen, i), drop = FALSE], y)), 0)
     chosen <- c(chosen, left[which.min(errors)])
     error <- c(error, min(errors))
   }
@@ -44,14 +45,16 @@ reference_kffs_printed <- function(z, y, rounds = ncol(z)) {
   error <- numeric()
   for (t in seq_len(rounds)) {
     weight <- weight / sum(weight)
-    wrong <- vapply(seq_len(ncol(z)), function(i) reference_takes_loss(votes[, c(chosen, i), drop = FALSE], y) > 0, logical(n))
+    wrong <- vapply(seq_len(ncol(z)),
+      function(i) reference_takes_loss(votes[, c(chosen, i), drop = FALSE], y) > 0, logical(n))
     errors <- round(colSums(weight * wrong), 10)
     best <- which.min(errors)
     chosen <- c(chosen, best)
     error <- c(error, errors[best])
     weight <- weight * (errors[best] / (1 - errors[best]))^(1 - wrong[, best])
   }
-  data.frame(size = seq_along(chosen), direction = chosen, gamma = log((1 - error) / error), error = error)
+  data.frame(size = seq_along(chosen), direction = chosen, gamma = log((1 - error) / error),
+    error = error)
 }
 
 reference_relief <- function(z, y) {

@@ -29,13 +29,17 @@ change_at <- function(x, path, value) {
   } else {
     x[i] <- list(new)
   }
-  if (is.integer(kept$row.names)) kept$row.names <- .set_row_names(length(kept$row.names)) # as it was stored
+  if (is.integer(kept$row.names)) {
+    kept$row.names <- .set_row_names(length(kept$row.names)) # as it was stored
+  }
   attributes(x) <- kept
   x
 }
 
 one_element <- function(v, to) {
-  if (length(v)) suppressWarnings(v[[sample.int(length(v), 1L)]] <- to) # a factor takes no new level
+  if (length(v)) {
+    suppressWarnings(v[[sample.int(length(v), 1L)]] <- to) # a factor takes no new level
+  }
   v
 }
 
@@ -61,7 +65,8 @@ model_edits <- list(
   "NaN" = function(v) if (is.numeric(v)) one_element(v, NaN) else NaN,
   "Inf" = function(v) if (is.numeric(v)) one_element(v, Inf) else Inf,
   "huge" = function(v) if (is.numeric(v)) one_element(v, 2^31) else 2^31,
-  "huge integer" = function(v) if (is.numeric(v)) one_element(v, .Machine$integer.max) else .Machine$integer.max,
+  "huge integer" = function(v) if (is.numeric(v)) one_element(v,
+    .Machine$integer.max) else .Machine$integer.max,
   "negative" = function(v) if (is.numeric(v)) one_element(v, -1L) else -1L,
   "zero" = function(v) if (is.numeric(v)) one_element(v, 0L) else 0L,
   "denormal" = function(v) if (is.numeric(v)) one_element(v, 1e-320) else 1e-320,
@@ -77,7 +82,8 @@ edit_model <- function(model, classes) {
   others <- setdiff(classes, class(model)[1L])
   if (length(others) && stats::runif(1) < 0.03) {
     to <- sample(others, 1L)
-    return(list(label = paste("class to", to), model = structure(model, class = c(to, "kernelect_model"))))
+    return(list(label = paste("class to", to),
+      model = structure(model, class = c(to, "kernelect_model"))))
   }
   paths <- inner_paths(model)
   path <- paths[[sample.int(length(paths), 1L)]]

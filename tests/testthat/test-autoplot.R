@@ -27,7 +27,8 @@ test_that("pictures for ggplot2 show the numbers of the model", {
   expect_equal(drawn(auto(rank), 2)$x, unname(rank$score[rank$ranking]))
   fused <- kernel_fusion(mpg ~ ., mtcars)
   best <- order(-fused$weights * fused$mean_diagonal)
-  expect_equal(drawn(auto(fused, "weights"), 2)$x, unname(fused$weights * fused$mean_diagonal)[best])
+  expect_equal(drawn(auto(fused, "weights"), 2)$x,
+    unname(fused$weights * fused$mean_diagonal)[best])
   tuned <- kernel_tune(Species ~ ., iris, folds = 2, grid = list(size = c(4, 8)))
   expect_setequal(drawn(auto(tuned))$y, tuned$results$error)
 })

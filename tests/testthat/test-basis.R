@@ -15,7 +15,8 @@ basis_sets <- function() {
 basis_kernels <- function(x) {
   sigma <- reference_sigma_mean(x)
   list(
-    rbf = rbf_kernel(sigma = sigma), narrow = rbf_kernel(sigma = sigma / 6), laplace = laplace_kernel(sigma = sigma),
+    rbf = rbf_kernel(sigma = sigma), narrow = rbf_kernel(sigma = sigma / 6),
+    laplace = laplace_kernel(sigma = sigma),
     polynomial = polynomial_kernel(2, 1, 1), linear = linear_kernel(), spline = spline_kernel()
   )
 }
@@ -41,7 +42,8 @@ basis_differences <- function(basis, twin, least = if (basis$method == "kgs") 1e
     center_index = identical(basis$center_index, twin$center_index),
     size = !all(sound) || length(basis$index) == length(twin$index),
     # rows taken without pivoting may leave rounding just above or below the rank
-    stop = !all(sound) || basis$stop == twin$stop || (basis$method %in% c("kgs", "random") && "rank" %in% c(basis$stop, twin$stop)),
+    stop = !all(sound) || basis$stop == twin$stop ||
+      (basis$method %in% c("kgs", "random") && "rank" %in% c(basis$stop, twin$stop)),
     pivot = near("pivot", top, 1e-8), fitness = near("fitness", 1, 1e-8),
     trace = near("trace", 1, 1e-8), cost = near("cost", sqrt(top), 1e-6)
   )
@@ -107,7 +109,8 @@ test_that("real data with few distinct rows and real measurements match the twin
     K <- reference_gram(x, kernel)
     for (method in c("fvs", "cholesky", "kobl", "kgs")) {
       basis <- kernel_basis(x, kernel, method, size = Inf, tol = 1e-3, scale = FALSE)
-      expect_identical(basis_differences(basis, reference_basis(K, method, tol = 1e-3)), character(), info = paste(name, method))
+      expect_identical(basis_differences(basis, reference_basis(K, method, tol = 1e-3)),
+        character(), info = paste(name, method))
     }
   }
 })
@@ -138,7 +141,9 @@ test_that("the known figures of iris are met", {
 
 test_that("a homogeneous polynomial of degree 2 in the plane has three dimensions", {
   for (method in c("fvs", "cholesky", "kgs", "random")) {
-    basis <- with_seed(1, kernel_basis(random_matrix(80, 2), polynomial_kernel(2, 1, 0), method, tol = 0, scale = FALSE))
+    basis <- with_seed(1,
+      kernel_basis(random_matrix(80, 2), polynomial_kernel(2, 1, 0), method, tol = 0,
+        scale = FALSE))
     expect_length(basis$index, 3)
     expect_identical(basis$stop, "rank")
     expect_lt(abs(basis$path$fitness[3] - 1), 1e-12)
@@ -150,8 +155,10 @@ test_that("kernels of finite dimension give that dimension, in any order and how
   for (method in c("fvs", "cholesky", "kgs")) {
     expect_length(kernel_basis(x, linear_kernel(), method, tol = 0, scale = FALSE)$index, 4)
     expect_length(kernel_basis(x, polynomial_kernel(2), method, tol = 0, scale = FALSE)$index, 15)
-    expect_length(kernel_basis(x, linear_kernel(), method, tol = 0, center = "nearest", scale = FALSE)$index, 4)
-    expect_length(kernel_basis(x, polynomial_kernel(2), method, tol = 0, center = "nearest", neighbours = 3, scale = FALSE)$index, 14)
+    expect_length(kernel_basis(x, linear_kernel(), method, tol = 0, center = "nearest",
+      scale = FALSE)$index, 4)
+    expect_length(kernel_basis(x, polynomial_kernel(2), method, tol = 0, center = "nearest",
+      neighbours = 3, scale = FALSE)$index, 14)
   }
 })
 
@@ -162,14 +169,17 @@ test_that("rounding of a short row near the centre is never picked", {
     turn[1:2, 1:2] <- c(cos(angle), sin(angle), -sin(angle), cos(angle))
     x %*% turn[c(1, 3, 2, 4), c(1, 3, 2, 4)] %*% turn[c(3, 1, 4, 2), c(3, 1, 4, 2)]
   }
-  bases <- lapply(1:60, function(a) kernel_basis(turned(a), linear_kernel(), tol = 0, center = "nearest", scale = FALSE))
+  bases <- lapply(1:60,
+    function(a) kernel_basis(turned(a), linear_kernel(), tol = 0, center = "nearest",
+      scale = FALSE))
   expect_identical(lengths(lapply(bases, `[[`, "index")), rep(4L, 60))
   expect_identical(unique(vapply(bases, `[[`, "", "stop")), "rank")
 })
 
 test_that("fvs with no tolerance finds exactly the distinct rows", {
   titanic <- shared_data("titanic")
-  expect_length(kernel_basis(titanic$x[titanic$splits[1, ], ], size = Inf, tol = 0, scale = FALSE)$index, 12)
+  expect_length(kernel_basis(titanic$x[titanic$splits[1, ], ], size = Inf, tol = 0,
+    scale = FALSE)$index, 12)
   flare <- shared_data("flare_solar")
   x <- flare$x[flare$splits[1, ], ]
   index <- kernel_basis(x, size = Inf, tol = 0, scale = FALSE)$index
@@ -189,7 +199,8 @@ test_that("the number of candidates and of threads changes nothing", {
   for (method in c("fvs", "cholesky", "kobl", "kgs", "random")) {
     for (center in c("none", "nearest")) {
       fit <- function(threads = 1L) {
-        basis <- with_seed(3, kernel_basis(x, method = method, size = 120, tol = 0, center = center, threads = threads))
+        basis <- with_seed(3,
+          kernel_basis(x, method = method, size = 120, tol = 0, center = center, threads = threads))
         basis$updates <- NULL
         basis
       }
@@ -211,7 +222,8 @@ test_that("data, a Gram matrix and a kernel function give the same basis", {
   for (method in c("fvs", "cholesky", "kobl", "kgs", "random")) {
     for (centring in centrings) {
       fit <- function(...) {
-        with_seed(4, kernel_basis(..., method = method, size = 25, tol = 0, center = centring[[1]], neighbours = centring[[2]]))
+        with_seed(4, kernel_basis(..., method = method, size = 25, tol = 0, center = centring[[1]],
+          neighbours = centring[[2]]))
       }
       data <- fit(x, kernel, scale = FALSE)
       given <- fit(K = gram(x, kernel))
@@ -229,7 +241,8 @@ test_that("data, a Gram matrix and a kernel function give the same basis", {
 
 test_that("matrix, data frame and formula give the identical basis", {
   frame <- iris[c(1:4)]
-  expect_identical(kernel_basis(frame, size = 9)$path, kernel_basis(as.matrix(frame), size = 9)$path)
+  expect_identical(kernel_basis(frame, size = 9)$path,
+    kernel_basis(as.matrix(frame), size = 9)$path)
   by_formula <- kernel_basis(~., frame, size = 9)
   expect_identical(by_formula$path, kernel_basis(frame, size = 9)$path)
   expect_identical(by_formula$vectors, kernel_basis(frame, size = 9)$vectors)
@@ -246,7 +259,8 @@ test_that("a kernlab kernel is taken as our own", {
   skip_if_not_installed("kernlab")
   x <- random_matrix(40, 3)
   expect_identical(
-    kernel_basis(x, kernlab::rbfdot(sigma = 0.3), size = 6)$index, kernel_basis(x, rbf_kernel(gamma = 0.3), size = 6)$index
+    kernel_basis(x, kernlab::rbfdot(sigma = 0.3), size = 6)$index,
+    kernel_basis(x, rbf_kernel(gamma = 0.3), size = 6)$index
   )
 })
 
@@ -263,7 +277,8 @@ test_that("the first fvs pick looks at `first` evenly spaced rows", {
 test_that("random pivoting follows its law", {
   K <- crossprod(matrix(c(2, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1), 3))
   n <- nrow(K)
-  picks <- with_seed(1, replicate(4000, kernel_basis(K = K, method = "random", size = 2, tol = 0)$index))
+  picks <- with_seed(1,
+    replicate(4000, kernel_basis(K = K, method = "random", size = 2, tol = 0)$index))
   law <- matrix(0, n, n)
   for (i in seq_len(n)) {
     left <- pmax(diag(K) - K[, i]^2 / K[i, i], 0)
@@ -291,7 +306,8 @@ test_that("permuting the rows permutes the selection", {
   x <- random_matrix(120, 4, 7)
   order <- with_seed(1, sample(120))
   fit <- function(x, method, kernel) kernel_basis(x, kernel, method, size = 15, tol = 0)
-  expect_identical(order[fit(x[order, ], "fvs", rbf_kernel())$index], fit(x, "fvs", rbf_kernel())$index)
+  expect_identical(order[fit(x[order, ], "fvs", rbf_kernel())$index],
+    fit(x, "fvs", rbf_kernel())$index)
   for (method in c("fvs", "cholesky", "kobl")) { # no tie of all rows at the start
     kernel <- polynomial_kernel(2)
     expect_identical(order[fit(x[order, ], method, kernel)$index], fit(x, method, kernel)$index)
@@ -302,7 +318,8 @@ test_that("duplicated rows never enlarge the basis, and the first of them is tak
   x <- random_matrix(40, 3, 11)
   twice <- x[rep(1:40, each = 2), ]
   for (method in c("fvs", "cholesky", "kgs", "random")) {
-    basis <- with_seed(1, kernel_basis(twice, rbf_kernel(sigma = 1), method, size = Inf, tol = 0, scale = FALSE))
+    basis <- with_seed(1,
+      kernel_basis(twice, rbf_kernel(sigma = 1), method, size = Inf, tol = 0, scale = FALSE))
     expect_length(basis$index, 40)
     expect_identical(basis$stop, "rank")
     expect_identical(anyDuplicated((basis$index + 1L) %/% 2L), 0L)
@@ -313,8 +330,10 @@ test_that("duplicated rows never enlarge the basis, and the first of them is tak
 test_that("bases are nested, fitness rises, the trace and the cost fall", {
   x <- random_matrix(200, 5, 12)
   for (method in c("fvs", "cholesky", "kobl", "kgs", "random")) {
-    long <- with_seed(1, kernel_basis(x, method = method, size = 150, tol = 0, threshold = function(t) 0 * t))
-    short <- with_seed(1, kernel_basis(x, method = method, size = 40, tol = 0, threshold = function(t) 0 * t))
+    long <- with_seed(1,
+      kernel_basis(x, method = method, size = 150, tol = 0, threshold = function(t) 0 * t))
+    short <- with_seed(1,
+      kernel_basis(x, method = method, size = 40, tol = 0, threshold = function(t) 0 * t))
     expect_identical(short$index, long$index[1:40])
     expect_equal(short$path, long$path[1:40, ], tolerance = 1e-10)
     expect_true(all(diff(long$path$fitness) >= 0))
@@ -335,7 +354,8 @@ test_that("a full basis reproduces the Gram matrix and is orthonormal", {
       K <- if (center == "none") gram(x, kernel) else reference_center(gram(x, kernel), 1)$K
       expect_lt(max(abs(tcrossprod(Z) - K)), 1e-8)
       condition <- kappa(K[basis$index, basis$index], exact = TRUE)
-      gap <- forwardsolve(basis$cholesky, t(forwardsolve(basis$cholesky, K[basis$index, basis$index])))
+      gap <- forwardsolve(basis$cholesky,
+        t(forwardsolve(basis$cholesky, K[basis$index, basis$index])))
       expect_lt(max(abs(gap - diag(nrow(gap)))), max(1e-10, 10 * .Machine$double.eps * condition))
     }
   }
@@ -353,13 +373,16 @@ test_that("shifting the data does not change a distance kernel's basis", {
 
 test_that("one row, two rows and all rows work", {
   for (method in c("fvs", "cholesky", "kobl", "kgs", "random")) {
-    one <- kernel_basis(matrix(c(1, 2), 1), method = method, scale = FALSE, kernel = rbf_kernel(sigma = 1))
+    one <- kernel_basis(matrix(c(1, 2), 1), method = method, scale = FALSE,
+      kernel = rbf_kernel(sigma = 1))
     expect_identical(one$index, 1L)
     expect_identical(one$stop, "rank")
     expect_identical(one$path$trace, 0)
-    two <- kernel_basis(matrix(c(1, 2, 5, 7), 2), linear_kernel(), method, tol = 0, threshold = function(t) 0 * t, scale = FALSE)
+    two <- kernel_basis(matrix(c(1, 2, 5, 7), 2), linear_kernel(), method, tol = 0,
+      threshold = function(t) 0 * t, scale = FALSE)
     expect_setequal(two$index, 1:2)
-    whole <- kernel_basis(random_matrix(7, 9), rbf_kernel(sigma = 3), method, 7, 0, threshold = function(t) 0 * t)
+    whole <- kernel_basis(random_matrix(7, 9), rbf_kernel(sigma = 3), method, 7, 0,
+      threshold = function(t) 0 * t)
     expect_setequal(whole$index, 1:7)
     expect_identical(whole$stop, "rank")
   }
@@ -382,17 +405,20 @@ test_that("paths longer than a block and than the first factor are whole", {
 test_that("a kernel so narrow that all rows tie takes them in order, in few updates", {
   x <- random_matrix(3000, 5, 16)
   for (method in c("fvs", "cholesky", "kobl")) {
-    basis <- kernel_basis(x, rbf_kernel(gamma = 1e8), method, size = 200, tol = 0, threshold = function(t) 0 * t)
+    basis <- kernel_basis(x, rbf_kernel(gamma = 1e8), method, size = 200, tol = 0,
+      threshold = function(t) 0 * t)
     expect_identical(basis$index, 1:200)
     expect_lte(basis$updates, 4)
   }
-  indicators <- kernel_basis(diag(300)[rep(1:300, 4), ], linear_kernel(), size = 250, tol = 0, scale = FALSE)
+  indicators <- kernel_basis(diag(300)[rep(1:300, 4), ], linear_kernel(), size = 250, tol = 0,
+    scale = FALSE)
   expect_identical(indicators$index, 1:250)
   expect_lte(indicators$updates, 4)
 })
 
 test_that("a row that the engine did not collect wins a tie it has come to", {
-  # rows 401.. share one direction: after k picks among them the rest keep (1 + 1 / (k + 1)) / 2, for
+  # rows 401.. share one direction: after k picks among them the rest keep (1 + 1 / (k + 1)) / 2,
+  # for
   # k = 3 as much as the first 400 rows had from the start
   K <- diag(rep(c(0.625, 0.5), each = 400))
   K[401:800, 401:800] <- K[401:800, 401:800] + 0.5
@@ -403,7 +429,8 @@ test_that("a row that the engine did not collect wins a tie it has come to", {
 
 test_that("no size means at most 1000, with a message when that binds", {
   x <- random_matrix(1100, 12, 17)
-  expect_message(basis <- kernel_basis(x, rbf_kernel(sigma = 1), "cholesky"), "stopped at 1000 rows; give `size` ", class = "kernelect_message")
+  expect_message(basis <- kernel_basis(x, rbf_kernel(sigma = 1), "cholesky"),
+    "stopped at 1000 rows; give `size` ", class = "kernelect_message")
   expect_length(basis$index, 1000)
   expect_identical(basis$stop, "size")
   expect_message(small <- kernel_basis(x[1:30, ], size = 50, tol = 0), "more than the 30 rows")
@@ -413,13 +440,19 @@ test_that("no size means at most 1000, with a message when that binds", {
 test_that("of several stops the first of rank, tol, threshold, size is told", {
   x <- diag(6)
   expect_identical(kernel_basis(x, linear_kernel(), "cholesky", 6, 0, scale = FALSE)$stop, "rank")
-  expect_identical(kernel_basis(x, linear_kernel(), "cholesky", 5, 1 / 6, scale = FALSE)$stop, "tol")
+  expect_identical(kernel_basis(x, linear_kernel(), "cholesky", 5, 1 / 6, scale = FALSE)$stop,
+    "tol")
   expect_identical(kernel_basis(x, linear_kernel(), "cholesky", 5, 0.1, scale = FALSE)$stop, "size")
   expect_identical(kernel_basis(x, linear_kernel(), "fvs", 3, 0.5, scale = FALSE)$stop, "tol")
-  expect_identical(kernel_basis(x, linear_kernel(), "kobl", 3, threshold = function(t) 0 * t + 1, scale = FALSE)$stop, "size")
+  expect_identical(
+    kernel_basis(x, linear_kernel(), "kobl", 3, threshold = function(t) 0 * t + 1,
+      scale = FALSE)$stop, "size")
   skewed <- diag(c(3, 2, 2, 1))
-  expect_identical(kernel_basis(skewed, linear_kernel(), "kobl", 1, threshold = sqrt, scale = FALSE)$stop, "size")
-  expect_identical(kernel_basis(skewed, linear_kernel(), "kobl", 3, threshold = sqrt, scale = FALSE)$stop, "threshold")
+  expect_identical(
+    kernel_basis(skewed, linear_kernel(), "kobl", 1, threshold = sqrt, scale = FALSE)$stop, "size")
+  expect_identical(
+    kernel_basis(skewed, linear_kernel(), "kobl", 3, threshold = sqrt, scale = FALSE)$stop,
+    "threshold")
 })
 
 # ---- prediction ----------------------------------------------------------------------------
@@ -427,13 +460,16 @@ test_that("of several stops the first of rank, tol, threshold, size is told", {
 test_that("the three predictions are those of the formulas", {
   x <- random_matrix(60, 4, 18)
   new <- random_matrix(11, 4, 19)
-  for (kernel in list(rbf_kernel(sigma = 1.5), polynomial_kernel(2), linear_kernel(), laplace_kernel(sigma = 2))) {
+  for (kernel in list(rbf_kernel(sigma = 1.5), polynomial_kernel(2), linear_kernel(),
+    laplace_kernel(sigma = 2))) {
     K <- reference_gram(x, kernel)
     cross <- reference_gram(new, kernel, x)
     own <- diag(reference_gram(new, kernel))
     for (centring in centrings) {
-      basis <- kernel_basis(x, kernel, size = 4, tol = 0, center = centring[[1]], neighbours = centring[[2]], scale = FALSE)
-      given <- kernel_basis(K = K, size = 4, tol = 0, center = centring[[1]], neighbours = centring[[2]])
+      basis <- kernel_basis(x, kernel, size = 4, tol = 0, center = centring[[1]],
+        neighbours = centring[[2]], scale = FALSE)
+      given <- kernel_basis(K = K, size = 4, tol = 0, center = centring[[1]],
+        neighbours = centring[[2]])
       twin <- reference_predict(K, basis$index, cross, own, basis$center_index)
       expect_identical(given$index, basis$index)
       for (type in c("orthonormal", "kernel", "residual")) {
@@ -512,7 +548,8 @@ test_that("a basis is small, plain and survives a file", {
 
 test_that("a progress bar is drawn when asked for", {
   bar <- capture.output(type = "message", {
-    basis <- kernel_basis(random_matrix(400, 3), rbf_kernel(sigma = 0.1), "cholesky", 300, 0, verbose = TRUE)
+    basis <- kernel_basis(random_matrix(400, 3), rbf_kernel(sigma = 0.1), "cholesky", 300, 0,
+      verbose = TRUE)
   })
   expect_match(paste(bar, collapse = ""), "100%")
   expect_silent(kernel_basis(random_matrix(40, 3), size = 5))
@@ -532,7 +569,9 @@ test_that("a long fit can be stopped, and the next one works", {
 })
 
 test_that("a kernel function that fails stops the fit with its own message", {
-  broken <- function_kernel(function(x, z) if (nrow(x) > 1 && nrow(z) > 1) stop("no such value") else matrix(1, nrow(x), nrow(z)))
+  broken <- function_kernel(
+    function(x, z) if (nrow(x) > 1 && nrow(z) > 1) stop("no such value") else matrix(1, nrow(x),
+      nrow(z)))
   expect_error(kernel_basis(random_matrix(30, 2), broken), "no such value")
 })
 
@@ -585,7 +624,8 @@ test_that("rows that span nothing are an error", {
   expect_snapshot(error = TRUE, {
     kernel_basis(same, rbf_kernel(sigma = 1), center = "nearest", scale = FALSE)
     kernel_basis(same * 0, linear_kernel(), scale = FALSE)
-    kernel_basis(same, polynomial_kernel(3, 1, 0.3), center = "nearest", neighbours = 3, scale = FALSE)
+    kernel_basis(same, polynomial_kernel(3, 1, 0.3), center = "nearest", neighbours = 3,
+      scale = FALSE)
   })
   one <- kernel_basis(same, rbf_kernel(sigma = 1))
   expect_identical(one$index, 1L)
@@ -596,22 +636,30 @@ test_that("rows that span nothing are an error", {
 test_that("kernels that are not positive semi-definite say so, and nothing is NaN", {
   x <- random_matrix(50, 3, 21)
   whole <- function(basis) all(is.finite(as.matrix(basis$path)), is.finite(basis$cholesky))
-  expect_error(kernel_basis(x, sigmoid_kernel(1, -1), scale = FALSE), class = "kernelect_error_indefinite")
+  expect_error(kernel_basis(x, sigmoid_kernel(1, -1), scale = FALSE),
+    class = "kernelect_error_indefinite")
   for (method in c("fvs", "cholesky", "kobl", "kgs", "random")) {
     expect_warning(
-      basis <- with_seed(1, kernel_basis(x, sigmoid_kernel(2, 1), method, Inf, 0, threshold = function(t) 0 * t, scale = FALSE)),
+      basis <- with_seed(1,
+        kernel_basis(x, sigmoid_kernel(2, 1), method, Inf, 0, threshold = function(t) 0 * t,
+          scale = FALSE)),
       class = "kernelect_warning_indefinite"
     )
     expect_true(whole(basis))
     expect_false(anyNA(predict(basis, x)))
     given <- diag(6)
     given[1, 2] <- given[2, 1] <- 3
-    expect_warning(basis <- with_seed(1, kernel_basis(K = given, method = method, size = Inf, tol = 0)), class = "kernelect_warning_indefinite")
+    expect_warning(basis <-
+      with_seed(1, kernel_basis(K = given, method = method, size = Inf, tol = 0)),
+      class = "kernelect_warning_indefinite")
     expect_true(whole(basis))
   }
-  expect_warning(kernel_basis(x, sigmoid_kernel(2, 1), "cholesky", tol = 0, scale = FALSE), "The kernel is not .* such as `rbf_kernel")
-  expect_warning(kernel_basis(x, sigmoid_kernel(2, 1), "kgs", tol = 0, scale = FALSE), "Rows taken in order depend .* `method = \"cholesky")
-  expect_warning(kernel_basis(K = given, size = Inf, tol = 0), "`K` is not .* Check how it was made")
+  expect_warning(kernel_basis(x, sigmoid_kernel(2, 1), "cholesky", tol = 0, scale = FALSE),
+    "The kernel is not .* such as `rbf_kernel")
+  expect_warning(kernel_basis(x, sigmoid_kernel(2, 1), "kgs", tol = 0, scale = FALSE),
+    "Rows taken in order depend .* `method = \"cholesky")
+  expect_warning(kernel_basis(K = given, size = Inf, tol = 0),
+    "`K` is not .* Check how it was made")
   expect_snapshot(error = TRUE, kernel_basis(x * 3, spline_kernel(), scale = FALSE))
 })
 
@@ -620,7 +668,8 @@ test_that("the unit of a Gram matrix does not decide whether it is indefinite", 
   given[1, 2] <- given[2, 1] <- 3
   x <- random_matrix(30, 2)
   for (unit in c(1e-12, 1e12)) {
-    expect_warning(kernel_basis(K = given * unit, method = "cholesky", size = Inf, tol = 0), "residual -8 ", class = "kernelect_warning_indefinite")
+    expect_warning(kernel_basis(K = given * unit, method = "cholesky", size = Inf, tol = 0),
+      "residual -8 ", class = "kernelect_warning_indefinite")
     expect_silent(kernel_basis(K = tcrossprod(x) * unit, method = "cholesky", size = Inf, tol = 0))
   }
 })
@@ -634,19 +683,25 @@ test_that("an ordered smooth curve is not called indefinite by a method that piv
 })
 
 test_that("values beyond the range of numbers are an error, not NaN", {
-  expect_error(kernel_basis(random_matrix(20, 2) * 1e160, linear_kernel(), scale = FALSE), class = "kernelect_error")
+  expect_error(kernel_basis(random_matrix(20, 2) * 1e160, linear_kernel(), scale = FALSE),
+    class = "kernelect_error")
 })
 
 test_that("a damaged basis is refused before any arithmetic", {
   basis <- kernel_basis(iris[1:4], size = 6, center = "nearest")
   damage <- list(
     function(b) replace(b, "index", list(1:5)), function(b) replace(b, "index", list(c(0L, 2:6))),
-    function(b) replace(b, "index", list(c(1:5, 999L))), function(b) replace(b, "index", list(letters[1:6])),
-    function(b) replace(b, "cholesky", list(b$cholesky[1:5, ])), function(b) replace(b, "cholesky", list(-b$cholesky)),
-    function(b) replace(b, "cholesky", list(b$cholesky * NA)), function(b) replace(b, "vectors", list(b$vectors[, 1:3])),
+    function(b) replace(b, "index", list(c(1:5, 999L))),
+    function(b) replace(b, "index", list(letters[1:6])),
+    function(b) replace(b, "cholesky", list(b$cholesky[1:5, ])),
+    function(b) replace(b, "cholesky", list(-b$cholesky)),
+    function(b) replace(b, "cholesky", list(b$cholesky * NA)),
+    function(b) replace(b, "vectors", list(b$vectors[, 1:3])),
     function(b) replace(b, "vectors", list("x")), function(b) replace(b, "shift", list(NULL)),
-    function(b) replace(b, "shift", list(1)), function(b) replace(b, "center_vectors", list(b$vectors)),
-    function(b) replace(b, "center_index", list(NULL)), function(b) replace(b, "scaling", list(list(center = 1, scale = 1))),
+    function(b) replace(b, "shift", list(1)),
+    function(b) replace(b, "center_vectors", list(b$vectors)),
+    function(b) replace(b, "center_index", list(NULL)),
+    function(b) replace(b, "scaling", list(list(center = 1, scale = 1))),
     function(b) replace(b, "kernel", list("rbf")), function(b) replace(b, "path", list(NULL)),
     function(b) replace(b, "n", list(NULL)), function(b) replace(b, "method", list("best")),
     function(b) replace(b, "input", list(NULL))
@@ -689,21 +744,27 @@ test_that("plots return what they show and leave the device's settings alone", {
 
 test_that("new data that cannot be used are refused by class", {
   basis <- kernel_basis(iris_matrix(), size = 3)
-  expect_error(predict(basis), "does not keep the training rows", class = "kernelect_error_argument")
+  expect_error(predict(basis), "does not keep the training rows",
+    class = "kernelect_error_argument")
   K <- gram(iris_matrix(1:20))
   by_gram <- kernel_basis(K = K, size = 3)
-  expect_error(predict(by_gram, as.data.frame(K)), "new rows by training rows", class = "kernelect_error_argument")
-  expect_error(predict(by_gram, K[, 1:5]), "(20), not 5", fixed = TRUE, class = "kernelect_error_columns")
-  expect_error(predict(by_gram, replace(K, 4, Inf)), "infinite", class = "kernelect_error_not_finite")
+  expect_error(predict(by_gram, as.data.frame(K)), "new rows by training rows",
+    class = "kernelect_error_argument")
+  expect_error(predict(by_gram, K[, 1:5]), "(20), not 5", fixed = TRUE,
+    class = "kernelect_error_columns")
+  expect_error(predict(by_gram, replace(K, 4, Inf)), "infinite",
+    class = "kernelect_error_not_finite")
   expect_error(predict(by_gram, K, type = "residual"), "`diag`", class = "kernelect_error_argument")
 })
 
 test_that("a threshold that takes or gives one number is asked size by size", {
   constant <- kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = function(t) 0.3)
-  expect_identical(constant$index, kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = function(t) 0 * t + 0.3)$index)
+  expect_identical(constant$index,
+    kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = function(t) 0 * t + 0.3)$index)
   stepped <- function(share) if (share > 0.05) 0.6 else 0.1
   whole <- function(share) ifelse(share > 0.05, 0.6, 0.1)
-  expect_identical(suppressWarnings(kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = stepped))$index,
+  expect_identical(
+    suppressWarnings(kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = stepped))$index,
                    kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = whole)$index)
 })
 
@@ -719,43 +780,57 @@ test_that("nobs() of a basis counts the rows it was chosen from", {
 test_that("a size is spoken of only where it is larger than the rows", {
   x <- random_matrix(12, 3)
   for (size in list(11, 12, Inf, NULL)) {
-    expect_identical(capture.output(type = "message", basis <- kernel_basis(x, size = size, tol = 0)), character())
+    expect_identical(
+      capture.output(type = "message", basis <- kernel_basis(x, size = size, tol = 0)), character())
   }
-  expect_message(kernel_basis(x, size = 13), "`size` = 13 is more than the 12 rows: 12 is used.", fixed = TRUE)
+  expect_message(kernel_basis(x, size = 13), "`size` = 13 is more than the 12 rows: 12 is used.",
+    fixed = TRUE)
   expect_message(kernel_basis(x[1, , drop = FALSE], linear_kernel(), size = 100000, scale = FALSE),
                  "`size` = 100000 is more than the 1 row: 1 is used.", fixed = TRUE)
   expect_message(kernel_basis(x[1:2, ], size = 3), "more than the 2 rows: 2 is used.", fixed = TRUE)
   with_option("kernelect.threads", NULL, {
-    for (f in list(kernel_basis.default, predict.kernel_basis)) expect_identical(eval(formals(f)$threads), 1L)
+    for (f in list(kernel_basis.default, predict.kernel_basis)) {
+      expect_identical(eval(formals(f)$threads), 1L)
+    }
   })
 })
 
 test_that("as many neighbours as rows are their mean, more are refused", {
   x <- random_matrix(6, 2)
-  basis <- kernel_basis(x, linear_kernel(), center = "nearest", neighbours = 6, tol = 0, scale = FALSE)
+  basis <- kernel_basis(x, linear_kernel(), center = "nearest", neighbours = 6, tol = 0,
+    scale = FALSE)
   expect_setequal(basis$center_index, 1:6)
   expect_equal(unname(predict(basis, x, "residual")), numeric(6))
   centred <- sweep(x, 2, colMeans(x))
   expect_equal(unname(predict(basis, x, "kernel")), tcrossprod(centred, centred[basis$index, ]))
-  expect_error(kernel_basis(x, linear_kernel(), center = "nearest", neighbours = 7), "at most the number of rows, 6",
+  expect_error(kernel_basis(x, linear_kernel(), center = "nearest", neighbours = 7),
+    "at most the number of rows, 6",
                class = "kernelect_error_argument")
 })
 
 test_that("a threshold gives numbers from 0 to 1, one for each share", {
-  fits <- function(threshold) kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = threshold, size = 5)
-  for (good in list(function(t) 0 * t, function(t) 0 * t + 1, function(t) as.integer(t > 0.5), function(t) if (t < 0.5) 0 else 1)) {
+  fits <- function(threshold) kernel_basis(iris[1:4], rbf_kernel(1), "kobl", threshold = threshold,
+    size = 5)
+  for (good in list(function(t) 0 * t, function(t) 0 * t + 1, function(t) as.integer(t > 0.5),
+    function(t) if (t < 0.5) 0 else 1)) {
     expect_s3_class(fits(good), "kernel_basis")
   }
   bad <- list(
-    function(t) t > 0.5, function(t) as.character(t), function(t) "0.5", function(t) c(t, t), function(t) -0.001 + 0 * t,
+    function(t) t > 0.5, function(t) as.character(t), function(t) "0.5", function(t) c(t, t),
+    function(t) -0.001 + 0 * t,
     function(t) ifelse(t < 0.5, NA, 1), function(t) pmin(t, 1) + 1e-9, function(t) numeric()
   )
-  for (i in seq_along(bad)) expect_error(fits(bad[[i]]), "it leaves that range", class = "kernelect_error_argument", info = i)
-  expect_error(fits(function(t) if (t > 0.005) stop("too far") else t), "at 0.01 it fails: too far", class = "kernelect_error_argument")
+  for (i in seq_along(bad)) {
+    expect_error(fits(bad[[i]]), "it leaves that range", class = "kernelect_error_argument",
+      info = i)
+  }
+  expect_error(fits(function(t) if (t > 0.005) stop("too far") else t), "at 0.01 it fails: too far",
+    class = "kernelect_error_argument")
   expect_equal(threshold_values(sqrt, 3, 12), sqrt(0:3 / 12))
 })
 
-test_that("columns of a cross-Gram matrix go by name where both sides have names, else by position", {
+test_that("columns of a cross-Gram matrix go by name where both sides have names, else by position",
+  {
   K <- gram(random_matrix(9, 3), rbf_kernel(1))
   named <- K
   dimnames(named) <- list(letters[1:9], letters[1:9])
@@ -784,13 +859,16 @@ test_that("new rows of a Gram matrix are a numeric matrix, and their own values 
   K <- gram(random_matrix(9, 3), rbf_kernel(1))
   basis <- kernel_basis(K = K, size = 4)
   for (new in list(K[1, ], matrix("a", 2, 9), K > 0.5)) {
-    expect_error(predict(basis, new), "new rows by training rows", class = "kernelect_error_argument")
+    expect_error(predict(basis, new), "new rows by training rows",
+      class = "kernelect_error_argument")
   }
   for (diag in list(NULL, rep("1", 3), rep(1, 2))) {
-    expect_error(predict(basis, K[1:3, ], "residual", diag = diag), "for each of the 3 new rows", class = "kernelect_error_argument")
+    expect_error(predict(basis, K[1:3, ], "residual", diag = diag), "for each of the 3 new rows",
+      class = "kernelect_error_argument")
   }
   gap <- replace(K[1:3, ], 2, NA)
-  expect_equal(predict(basis, gap, "residual", diag = rep(1, 3)), replace(predict(basis, K[1:3, ], "residual", diag = rep(1, 3)), 2, NA))
+  expect_equal(predict(basis, gap, "residual", diag = rep(1, 3)),
+    replace(predict(basis, K[1:3, ], "residual", diag = rep(1, 3)), 2, NA))
 })
 
 test_that("head() of as many rows as there are is the basis itself", {
@@ -815,7 +893,8 @@ test_that("a residual below -1e-8 of the largest diagonal is told of, one of jus
   # the second row keeps 2^-26 - below - (2^-13)^2, without rounding
   given <- function(below) matrix(c(1, 2^-13, 2^-13, 2^-26 - below), 2)
   expect_silent(kernel_basis(K = given(1e-8), method = "cholesky", size = Inf, tol = 0))
-  expect_warning(kernel_basis(K = given(1e-8 + 1e-20), method = "cholesky", size = Inf, tol = 0), "residual -1e-08 ",
+  expect_warning(kernel_basis(K = given(1e-8 + 1e-20), method = "cholesky", size = Inf, tol = 0),
+    "residual -1e-08 ",
                  class = "kernelect_warning_indefinite")
 })
 
@@ -823,15 +902,18 @@ test_that("each thing that a basis needs is looked at", {
   K <- gram(random_matrix(9, 3), rbf_kernel(1))
   dimnames(K) <- list(letters[1:9], letters[1:9])
   refused <- function(basis, ...) {
-    expect_error(print(within_list(basis, ...)), class = "kernelect_error_model", info = toString(...names()))
+    expect_error(print(within_list(basis, ...)), class = "kernelect_error_model",
+      info = toString(...names()))
   }
   examples <- list(
-    kernel_basis(iris[1:4], size = 4), kernel_basis(iris[1:4], size = 4, center = "nearest", neighbours = 2),
+    kernel_basis(iris[1:4], size = 4),
+    kernel_basis(iris[1:4], size = 4, center = "nearest", neighbours = 2),
     kernel_basis(K = K, size = 4), kernel_basis(K = K, size = 4, center = "nearest", neighbours = 2)
   )
   for (basis in examples) {
     expect_output(print(basis), "<kernel_basis> 4 of")
-    refused(basis, index = integer(), cholesky = basis$cholesky[0, 0], path = basis$path[0, ], vectors = basis$vectors[0, ],
+    refused(basis, index = integer(), cholesky = basis$cholesky[0, 0], path = basis$path[0, ],
+      vectors = basis$vectors[0, ],
             shift = if (!is.null(basis$shift)) basis$shift[5], row_names = basis$row_names[0])
     refused(basis, n = structure(basis$n, class = "count"))
     refused(basis, index = replace(basis$index, 2, 0L))
@@ -855,25 +937,32 @@ test_that("each thing that a basis needs is looked at", {
     } else {
       refused(basis, vectors = basis$vectors * NA)
       refused(basis, kernel = within_list(basis$kernel, weights = c(1, 2)))
-      if (!is.null(basis$shift)) refused(basis, center_vectors = basis$center_vectors[1, , drop = FALSE])
+      if (!is.null(basis$shift)) {
+        refused(basis, center_vectors = basis$center_vectors[1, , drop = FALSE])
+      }
     }
   }
 })
 
-test_that("what is printed: twelve rows in full, one row of the centre or several, and a given matrix by its name", {
+test_that(paste(
+  "what is printed: twelve rows in full, one row of the centre or several, and a given",
+  "matrix by its name"
+), {
   basis <- kernel_basis(iris_matrix(), size = 14, tol = 0)
   rows <- function(n) grep("^rows", capture.output(print(head(basis, n))), value = TRUE)
   first <- paste("rows:   ", paste(basis$index[1:12], collapse = " "))
   expect_identical(c(rows(12), rows(13)), paste0(first, c("", " ...")))
   centre <- function(k) {
     basis <- kernel_basis(iris_matrix(), size = 4, center = "nearest", neighbours = k)
-    list(grep("^centre", capture.output(print(basis)), value = TRUE), paste(head(basis$center_index, 8), collapse = " "))
+    list(grep("^centre", capture.output(print(basis)), value = TRUE),
+      paste(head(basis$center_index, 8), collapse = " "))
   }
   expect_identical(centre(1)[[1]], paste("centre:  row", centre(1)[[2]]))
   expect_identical(centre(2)[[1]], paste("centre:  rows", centre(2)[[2]]))
   expect_identical(centre(9)[[1]], paste("centre:  rows", centre(9)[[2]]))
   expect_false(any(grepl("^centre", capture.output(print(basis)))))
-  expect_output(print(kernel_basis(K = diag(4), method = "kgs")), "kernel:  given Gram matrix", fixed = TRUE)
+  expect_output(print(kernel_basis(K = diag(4), method = "kgs")), "kernel:  given Gram matrix",
+    fixed = TRUE)
 })
 
 test_that("a summary shows eight sizes, evenly spaced on a log scale, and what the pivots span", {
@@ -886,6 +975,7 @@ test_that("a summary shows eight sizes, evenly spaced on a log scale, and what t
     grep("block update", capture.output(print(summary(fit))), value = TRUE)
   }
   span <- paste0("pivots span a factor of ", format(shown$condition, digits = 3), "; ")
-  expect_identical(c(words(1), words(2), words(0)), paste0(span, c("1 block update", "2 block updates", "0 block updates")))
+  expect_identical(c(words(1), words(2), words(0)),
+    paste0(span, c("1 block update", "2 block updates", "0 block updates")))
   expect_identical(nrow(summary(kernel_basis(iris_matrix(), size = 1))$path), 1L)
 })

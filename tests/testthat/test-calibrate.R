@@ -1,5 +1,6 @@
 # The penalised log loss by optim(), from several starts.
-reference_softmax <- function(d, classes, weights = rep(1, nrow(d)), penalty = calibration_penalty) {
+reference_softmax <-
+  function(d, classes, weights = rep(1, nrow(d)), penalty = calibration_penalty) {
   d <- d - rowMeans(d)
   spread <- sqrt(sum(weights * d^2) / sum(weights))
   d <- d / spread
@@ -8,7 +9,8 @@ reference_softmax <- function(d, classes, weights = rep(1, nrow(d)), penalty = c
     v <- sweep(b[1] * d, 2, b[-1], `+`)
     sum(weights * (log(rowSums(exp(v))) - v[own])) + penalty * sum(b^2) / 2
   }
-  b <- optim(numeric(ncol(d) + 1), loss, method = "BFGS", control = list(reltol = 1e-15, maxit = 1000))$par
+  b <- optim(numeric(ncol(d) + 1), loss, method = "BFGS",
+    control = list(reltol = 1e-15, maxit = 1000))$par
   list(slope = b[1] / spread, offset = b[-1])
 }
 
@@ -29,13 +31,15 @@ test_that("slope and offsets minimise the penalised log loss, with weights and m
   }
 })
 
-test_that("probabilities are rows that sum to one, a column a level, in the order of the decisions", {
+test_that("probabilities are rows that sum to one, a column a level, in the order of the decisions",
+  {
   set <- random_decisions(50, 3, 1)
   rownames(set$d) <- paste0("r", 1:50)
   p <- calibrated_probabilities(calibrate_softmax(set$d, set$classes), set$d)
   expect_equal(unname(rowSums(p)), rep(1, 50), tolerance = 1e-12)
   expect_identical(dimnames(p), list(paste0("r", 1:50), letters[1:3]))
-  expect_identical(dim(calibrated_probabilities(calibrate_softmax(set$d, set$classes), set$d[0, ])), c(0L, 3L))
+  expect_identical(dim(calibrated_probabilities(calibrate_softmax(set$d, set$classes), set$d[0, ])),
+    c(0L, 3L))
 })
 
 test_that("a vector of decisions speaks for the second class, on any scale", {
@@ -45,7 +49,8 @@ test_that("a vector of decisions speaks for the second class, on any scale", {
   expect_gt(cor(p[, "b"], d), 0.9)
   scaled <- calibrated_probabilities(calibrate_softmax(1e6 * d, set$classes), 1e6 * d)
   expect_equal(scaled, p, tolerance = 1e-8)
-  both <- calibrated_probabilities(calibrate_softmax(cbind(-d, d) / 2, set$classes), cbind(-d, d) / 2)
+  both <- calibrated_probabilities(calibrate_softmax(cbind(-d, d) / 2, set$classes),
+    cbind(-d, d) / 2)
   expect_equal(both, p, tolerance = 1e-8)
 })
 
@@ -53,10 +58,12 @@ test_that("whole weights are repeated rows", {
   set <- random_decisions(40, 3, 1)
   weights <- rep_len(c(1, 3, 2, 1), 40)
   again <- rep(1:40, weights)
-  expect_equal(calibrate_softmax(set$d, set$classes, weights), calibrate_softmax(set$d[again, ], set$classes[again]), tolerance = 1e-8)
+  expect_equal(calibrate_softmax(set$d, set$classes, weights),
+    calibrate_softmax(set$d[again, ], set$classes[again]), tolerance = 1e-8)
 })
 
-test_that("classes that never mix stay below certainty, and decisions that mislead give the shares", {
+test_that("classes that never mix stay below certainty, and decisions that mislead give the shares",
+  {
   classes <- factor(rep(c("a", "b"), c(30, 10)))
   apart <- ifelse(classes == "b", 1, -1)
   p <- calibrated_probabilities(calibrate_softmax(apart, classes), apart)
@@ -66,7 +73,8 @@ test_that("classes that never mix stay below certainty, and decisions that misle
   shares <- calibrated_probabilities(wrong, c(-5, 5))
   expect_equal(unname(shares[, "b"]), c(0.25, 0.25), tolerance = 0.02)
   none <- calibrate_softmax(matrix(1, 40, 2), classes)
-  expect_equal(unname(calibrated_probabilities(none, matrix(1, 1, 2))[, "b"]), 0.25, tolerance = 0.02)
+  expect_equal(unname(calibrated_probabilities(none, matrix(1, 1, 2))[, "b"]), 0.25,
+    tolerance = 0.02)
 })
 
 test_that("reliability counts what was said and what came true", {
@@ -89,5 +97,6 @@ test_that("a class without rows, or decisions that are no numbers, leave probabi
   expect_true(all(p[, "none"] < 1e-300))
   nothing <- calibrate_softmax(set$d * NaN, set$classes)
   expect_identical(nothing$slope, 0)
-  expect_equal(unname(rowSums(calibrated_probabilities(nothing, set$d))), rep(1, 40), tolerance = 1e-12)
+  expect_equal(unname(rowSums(calibrated_probabilities(nothing, set$d))), rep(1, 40),
+    tolerance = 1e-12)
 })

@@ -8,11 +8,14 @@ expect_same_fit <- function(a, b, new, types) {
   expect_equal(list(a$size, a$ridge), list(b$size, b$ridge), tolerance = 1e-10)
   expect_equal(a$error, b$error, tolerance = 1e-10)
   for (type in types) {
-    expect_equal(unname(unclass(predict(a, new, type = type))), unname(unclass(predict(b, new, type = type))), tolerance = 1e-9)
+    expect_equal(unname(unclass(predict(a, new, type = type))),
+      unname(unclass(predict(b, new, type = type))), tolerance = 1e-9)
   }
 }
 
-test_that("whole weights give the classifiers of repeated rows: basis, size, ridge and probabilities", {
+test_that(paste(
+  "whole weights give the classifiers of repeated rows: basis, size, ridge and probabilities"
+), {
   x <- iris_matrix()
   y <- iris$Species
   weights <- some_weights(150)
@@ -42,9 +45,11 @@ test_that("whole weights give the regression of repeated rows, intervals and lev
     b <- kernel_lm(mpg ~ wt + hp, mtcars[rows, ], ridge = ridge)
     expect_same_fit(a, b, mtcars, "response")
     expect_equal(a$loo, b$loo, tolerance = 1e-8)
-    expect_equal(c(sigma(a), df.residual(a), deviance(a)), c(sigma(b), df.residual(b), deviance(b)), tolerance = 1e-9)
+    expect_equal(c(sigma(a), df.residual(a), deviance(a)), c(sigma(b), df.residual(b), deviance(b)),
+      tolerance = 1e-9)
     for (interval in c("confidence", "prediction")) {
-      expect_equal(predict(a, mtcars, interval = interval), predict(b, mtcars, interval = interval), tolerance = 1e-6)
+      expect_equal(predict(a, mtcars, interval = interval), predict(b, mtcars, interval = interval),
+        tolerance = 1e-6)
     }
     expect_equal(sum(hatvalues(a)), sum(hatvalues(b)), tolerance = 1e-9)
   }
@@ -60,15 +65,20 @@ test_that("weights that are no counts minimise the weighted squares", {
   fit <- kernel_lm(mpg ~ wt + hp, mtcars, weights = weights, size = 5, ridge = 0.1)
   z <- predict(fit$basis, mtcars)
   design <- cbind(1, z)
-  b <- solve(crossprod(design, weights * design) + diag(c(0, rep(0.1, 5))), crossprod(design, weights * mtcars$mpg))
+  b <- solve(crossprod(design, weights * design) + diag(c(0, rep(0.1, 5))),
+    crossprod(design, weights * mtcars$mpg))
   expect_equal(unname(coef(fit)), unname(b[, 1]), tolerance = 1e-8)
-  expect_equal(hatvalues(fit), weights * diag(design %*% solve(crossprod(design, weights * design) + diag(c(0, rep(0.1, 5))), t(design))), tolerance = 1e-8)
-  expect_equal(fit$basis$kernel$sigma, sqrt(sum(colSums(weights * predict_scaled(fit, mtcars)^2) / sum(weights))), tolerance = 1e-8)
+  expect_equal(hatvalues(fit),
+    weights * diag(design %*% solve(crossprod(design, weights * design) + diag(c(0, rep(0.1, 5))),
+      t(design))), tolerance = 1e-8)
+  expect_equal(fit$basis$kernel$sigma,
+    sqrt(sum(colSums(weights * predict_scaled(fit, mtcars)^2) / sum(weights))), tolerance = 1e-8)
 })
 
 test_that("equal weights of one change nothing, and class weights move the boundary", {
   plain <- kernel_lm(Species ~ ., iris)
-  expect_equal(coef(kernel_lm(Species ~ ., iris, weights = rep(1, 150))), coef(plain), tolerance = 1e-10)
+  expect_equal(coef(kernel_lm(Species ~ ., iris, weights = rep(1, 150))), coef(plain),
+    tolerance = 1e-10)
   heavy <- kernel_lm(Species ~ ., iris, weights = ifelse(Species == "virginica", 20, 1))
   expect_gte(sum(predict(heavy, iris) == "virginica"), sum(predict(plain, iris) == "virginica"))
   lda <- kernel_lda(Species ~ ., iris, weights = rep(1, 150))
@@ -76,18 +86,23 @@ test_that("equal weights of one change nothing, and class weights move the bound
 })
 
 test_that("weights where rows cannot be weighed are refused by class", {
-  expect_error(kernel_lm(iris[1:4], iris$Species, weights = rep(1:2, 75), center = "nearest"), "weights", class = "kernelect_error_argument")
+  expect_error(kernel_lm(iris[1:4], iris$Species, weights = rep(1:2, 75), center = "nearest"),
+    "weights", class = "kernelect_error_argument")
   K <- gram(scale(iris_matrix()))
-  expect_error(kernel_lm(K = K, y = iris$Species, weights = rep(1:2, 75)), "`weights`", class = "kernelect_error_argument")
-  expect_error(kernel_lm(iris[1:4], iris$Species, weights = -1), "`weights`", class = "kernelect_error_argument")
-  on_basis <- kernel_lm(iris[1:4], iris$Species, weights = rep(1:2, 75), basis = kernel_basis(iris[1:4], size = 5))
+  expect_error(kernel_lm(K = K, y = iris$Species, weights = rep(1:2, 75)), "`weights`",
+    class = "kernelect_error_argument")
+  expect_error(kernel_lm(iris[1:4], iris$Species, weights = -1), "`weights`",
+    class = "kernelect_error_argument")
+  on_basis <- kernel_lm(iris[1:4], iris$Species, weights = rep(1:2, 75),
+    basis = kernel_basis(iris[1:4], size = 5))
   expect_identical(on_basis$size <= 5, TRUE)
 })
 
 test_that("the constant does not come back as a column where rows leave no other direction", {
   x <- scale(iris_matrix(seq(1, 150, by = 3)))
   weights <- rep_len(c(1, 2, 3), 50)
-  basis <- suppressMessages(kernel_basis(x, rbf_kernel(4), method = "cholesky", size = Inf, tol = 0, scale = FALSE))
+  basis <- suppressMessages(
+    kernel_basis(x, rbf_kernel(4), method = "cholesky", size = Inf, tol = 0, scale = FALSE))
   z <- predict(basis, x)
   for (w in list(NULL, weights)) {
     fit <- regress(z, list(matrix = matrix(sin(1:50))), 0, w)

@@ -154,21 +154,29 @@ test_that("numbers are plain single values, and the message says what is wanted"
   argument <- "kernelect_error_argument"
   for (bad in list(structure(1, class = "mine"), NA, NaN, numeric(), "1", 1:2, NULL, TRUE)) {
     expect_false(is_number(bad))
-    expect_error(check_number(bad, "a", finite = FALSE), "`a` must be a single number, not", class = argument)
-    expect_error(check_whole(bad, "a", infinite = TRUE), "`a` must be a single whole number at least 0 (or Inf), not", fixed = TRUE,
+    expect_error(check_number(bad, "a", finite = FALSE), "`a` must be a single number, not",
+      class = argument)
+    expect_error(check_whole(bad, "a", infinite = TRUE),
+      "`a` must be a single whole number at least 0 (or Inf), not", fixed = TRUE,
                  class = argument)
   }
-  expect_error(check_number(-1, "a", min = 0, finite = FALSE), "a single number at least 0, not -1.", fixed = TRUE)
-  expect_error(check_number(2, "a", max = 1), "a single finite number at most 1, not 2.", fixed = TRUE)
-  expect_error(check_number(3, "a", max = 1, above = 0), "number above 0 and at most 1, not 3.", fixed = TRUE)
+  expect_error(check_number(-1, "a", min = 0, finite = FALSE),
+    "a single number at least 0, not -1.", fixed = TRUE)
+  expect_error(check_number(2, "a", max = 1), "a single finite number at most 1, not 2.",
+    fixed = TRUE)
+  expect_error(check_number(3, "a", max = 1, above = 0), "number above 0 and at most 1, not 3.",
+    fixed = TRUE)
   expect_error(check_whole(-Inf, "a", infinite = TRUE), class = argument)
   expect_error(check_whole(1.5, "a", infinite = TRUE), class = argument)
   expect_identical(check_whole(.Machine$integer.max, "a"), .Machine$integer.max + 0)
   expect_error(check_whole(2^31, "a"), "whole number at least 0, not", class = argument)
   for (bad in list(NULL, NA_character_, character(), c("one", "one"), 1)) {
-    expect_error(check_choice(bad, "a", c("one", "two")), "one of \"one\", \"two\", not", fixed = TRUE, class = argument)
+    expect_error(check_choice(bad, "a", c("one", "two")), "one of \"one\", \"two\", not",
+      fixed = TRUE, class = argument)
   }
-  for (bad in list(NULL, logical(), 1, "TRUE")) expect_error(check_flag(bad, "a"), "TRUE or FALSE", class = argument)
+  for (bad in list(NULL, logical(), 1, "TRUE")) {
+    expect_error(check_flag(bad, "a"), "TRUE or FALSE", class = argument)
+  }
 })
 
 test_that("vectors of none, one and many are told apart from arrays", {
@@ -182,15 +190,18 @@ test_that("vectors of none, one and many are told apart from arrays", {
 test_that("one and several missing labels are counted", {
   expect_error(check_classes(c("a", NA, "b")), "`y` has 1 missing label. Remove", fixed = TRUE)
   expect_error(check_classes(c("a", NA, NA, "b")), "`y` has 2 missing labels. Remove", fixed = TRUE)
-  expect_identical(check_classes(c("a", "b", "b", "a"), min_rows = 2), factor(c("a", "b", "b", "a")))
-  expect_identical(check_classes(stats::setNames(factor(c("b", "a"), ordered = TRUE), 1:2)), factor(c("b", "a")))
+  expect_identical(check_classes(c("a", "b", "b", "a"), min_rows = 2),
+    factor(c("a", "b", "b", "a")))
+  expect_identical(check_classes(stats::setNames(factor(c("b", "a"), ordered = TRUE), 1:2)),
+    factor(c("b", "a")))
 })
 
 test_that("asymmetry is measured beside the largest entry", {
   bent <- function(gap) matrix(c(1, 0, gap, 1), 2)
   for (unit in c(1e-6, 1, 1e6)) {
     expect_identical(check_gram(unit * bent(1e-9)), unit * bent(1e-9))
-    expect_error(check_gram(unit * bent(1e-7)), "K[i, j]", fixed = TRUE, class = "kernelect_error_argument")
+    expect_error(check_gram(unit * bent(1e-7)), "K[i, j]", fixed = TRUE,
+      class = "kernelect_error_argument")
   }
   expect_identical(check_gram(matrix(0L, 2, 2)), matrix(0, 2, 2))
   expect_identical(check_gram(matrix(3)), matrix(3))

@@ -102,15 +102,18 @@ test_that("classes of identical rows have no scatter, whatever the rounding", {
   two <- c("a", "b", "c", "c")
   K <- diag(c(2, 1, 1, 1))
   K[3, 4] <- K[4, 3] <- 1 - 5e-13
-  expect_equal(kernel_separability(K, two), (2 + 1 + 2 - 5e-13 - sum(K) / 4) / 5e-13, tolerance = 1e-3)
+  expect_equal(kernel_separability(K, two), (2 + 1 + 2 - 5e-13 - sum(K) / 4) / 5e-13,
+    tolerance = 1e-3)
   K[3, 4] <- K[4, 3] <- 1 - 2e-14
-  expect_error(kernel_separability(K, two), "within-class scatter is zero", class = "kernelect_error_data")
+  expect_error(kernel_separability(K, two), "within-class scatter is zero",
+    class = "kernelect_error_data")
 })
 
 test_that("a missing label of a Gram matrix gets a remedy that there is", {
   y <- replace(iris$Species, 3, NA)
   for (criterion in list(kernel_alignment, kernel_separability, kernel_hsic)) {
-    expect_error(criterion(gram(iris[1:4]), y), "Remove those rows and columns", class = "kernelect_error_missing_values")
+    expect_error(criterion(gram(iris[1:4]), y), "Remove those rows and columns",
+      class = "kernelect_error_missing_values")
   }
 })
 
@@ -123,12 +126,14 @@ test_that("the unit of a Gram matrix does not matter, up to the largest numbers"
     expect_equal(kernel_separability(unit * K, y), kernel_separability(K, y), tolerance = 1e-12)
     expect_equal(kernel_hsic(unit * K, y), unit * kernel_hsic(K, y), tolerance = 1e-12)
     same <- unit * gram(x[c(1, 1, 1, 8, 8, 8), ], rbf_kernel(0.7))
-    expect_error(kernel_separability(same, rep(c("a", "b"), each = 3)), "eps", class = "kernelect_error_data")
+    expect_error(kernel_separability(same, rep(c("a", "b"), each = 3)), "eps",
+      class = "kernelect_error_data")
   }
   ones <- matrix(1, 2, 2) + diag(2)
   expect_equal(kernel_alignment(2e307 * ones, c("a", "b")), kernel_alignment(ones, c("a", "b")))
   for (criterion in list(kernel_alignment, kernel_separability, kernel_hsic)) {
-    expect_error(criterion(5e307 * ones, c("a", "b")), "too large to sum", class = "kernelect_error_not_finite")
+    expect_error(criterion(5e307 * ones, c("a", "b")), "too large to sum",
+      class = "kernelect_error_not_finite")
   }
 })
 
@@ -138,7 +143,8 @@ test_that("sums over classes do not depend on the pieces they are taken in", {
   a <- sin(seq_len(n))
   y <- rep_len(c(2L, 1L, 3L), n)
   sums <- as.vector(tapply(a, y, sum))
-  expect_equal(product_with(tcrossprod(a), class_factor(factor(y))), sum(sums^2 / tabulate(y)), tolerance = 1e-9)
+  expect_equal(product_with(tcrossprod(a), class_factor(factor(y))), sum(sums^2 / tabulate(y)),
+    tolerance = 1e-9)
 })
 
 test_that("numbers are compared as the centred yy', one by one", {
@@ -155,7 +161,8 @@ test_that("numbers are compared as the centred yy', one by one", {
   expect_equal(kernel_alignment(K, y), a / sqrt(norm * sum(K^2)), tolerance = 1e-12)
   expect_equal(kernel_alignment(K, y, "plain"), kernel_alignment(K, y), tolerance = 1e-15)
   expect_equal(kernel_alignment(K, 3 - 2 * y), kernel_alignment(K, y), tolerance = 1e-12)
-  expect_equal(kernel_hsic(K, y), sum(diag(K %*% H %*% tcrossprod(y) %*% H)) / 39^2, tolerance = 1e-12)
+  expect_equal(kernel_hsic(K, y), sum(diag(K %*% H %*% tcrossprod(y) %*% H)) / 39^2,
+    tolerance = 1e-12)
   expect_equal(kernel_hsic(K, 2 * y), 4 * kernel_hsic(K, y), tolerance = 1e-12)
   expect_equal(kernel_alignment(tcrossprod(y - mean(y)), matrix(y)), 1)
   # 0/1 with classes of one size is the balanced target of two classes, up to its unit

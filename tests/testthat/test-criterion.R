@@ -1,5 +1,6 @@
 rank_kernels <- function() {
-  list(linear = linear_kernel(), rbf = rbf_kernel(gamma = 0.1), laplace = laplace_kernel(sigma = 10),
+  list(linear = linear_kernel(), rbf = rbf_kernel(gamma = 0.1),
+    laplace = laplace_kernel(sigma = 10),
        polynomial = polynomial_kernel(degree = 3, scale = 0.1, offset = 1))
 }
 
@@ -42,7 +43,8 @@ test_that("gradients equal central differences, also with an offset of 1e6 on a 
     for (criterion in rank_criteria) {
       kernel <- rank_kernels()[[type]]
       # an offset moves no distance and no scatter of the linear kernel; others need scaling first
-      free <- type %in% c("rbf", "laplace") || (type == "linear" && criterion %in% c("separability", "hsic"))
+      free <- type %in% c("rbf", "laplace") ||
+        (type == "linear" && criterion %in% c("separability", "hsic"))
       for (x in list(data$x, if (free) shifted else standardised)) {
         problem <- criterion_problem(x, data$y, kernel, criterion)
         got <- evaluate_criterion(problem, w)$gradient
@@ -51,7 +53,8 @@ test_that("gradients equal central differences, also with an offset of 1e6 on a 
           by <- function(h) {
             up <- sqrt(replace(w^2, d, w[d]^2 + h))
             down <- sqrt(replace(w^2, d, w[d]^2 - h))
-            (evaluate_criterion(problem, up)$value - evaluate_criterion(problem, down)$value) / (2 * h)
+            (evaluate_criterion(problem, up)$value - evaluate_criterion(problem, down)$value) / (2 *
+              h)
           }
           (4 * by(5e-4) - by(1e-3)) / 3
         }, 0)
@@ -61,13 +64,16 @@ test_that("gradients equal central differences, also with an offset of 1e6 on a 
   }
 })
 
-test_that("an offset of 1e6 changes no gradient of a distance kernel beyond the data's own digits", {
+test_that("an offset of 1e6 changes no gradient of a distance kernel beyond the data's own digits",
+  {
   data <- draw_rank_data()
   shifted <- data$x
   shifted[, 2] <- shifted[, 2] + 1e6
   for (type in c("rbf", "laplace")) {
-    plain <- evaluate_criterion(criterion_problem(data$x, data$y, rank_kernels()[[type]], "alignment"), data$w)
-    offset <- evaluate_criterion(criterion_problem(shifted, data$y, rank_kernels()[[type]], "alignment"), data$w)
+    plain <- evaluate_criterion(
+      criterion_problem(data$x, data$y, rank_kernels()[[type]], "alignment"), data$w)
+    offset <- evaluate_criterion(
+      criterion_problem(shifted, data$y, rank_kernels()[[type]], "alignment"), data$w)
     expect_equal(offset$gradient, plain$gradient, tolerance = 1e-8)
   }
 })
@@ -75,7 +81,9 @@ test_that("an offset of 1e6 changes no gradient of a distance kernel beyond the 
 test_that("neither blocks nor threads change the result", {
   data <- draw_rank_data(n = 333)
   evaluate <- function(block, threads) {
-    evaluate_criterion(criterion_problem(data$x, data$y, rbf_kernel(sigma = 2), "alignment", block = block), data$w, threads)
+    evaluate_criterion(
+      criterion_problem(data$x, data$y, rbf_kernel(sigma = 2), "alignment", block = block), data$w,
+      threads)
   }
   expect_identical(evaluate(96, 1L), evaluate(96, 2L))
   expect_equal(evaluate(96, 1L), evaluate(1e9, 1L), tolerance = 1e-13)
@@ -92,17 +100,20 @@ test_that("criteria agree with the exported functions on a Gram matrix", {
     evaluate_criterion(problem, data$w)$value
   }
   expect_equal(value("alignment"), kernel_alignment(K, data$y), tolerance = 1e-12)
-  expect_equal(value("separability", 0.3), kernel_separability(K, data$y, eps = 0.3), tolerance = 1e-10)
+  expect_equal(value("separability", 0.3), kernel_separability(K, data$y, eps = 0.3),
+    tolerance = 1e-10)
   expect_equal(value("hsic"), kernel_hsic(K, data$y), tolerance = 1e-10)
 })
 
 test_that("the learned scale factors are at least as good as those of optim()", {
   data <- draw_rank_data(n = 80)
   problem <- criterion_problem(data$x, data$y, rbf_kernel(sigma = 1), "alignment")
-  control <- list(optimizer = "lbfgs", max_iter = 500, tol = 1e-10, threads = 1L, kernel = rbf_kernel())
+  control <- list(optimizer = "lbfgs", max_iter = 500, tol = 1e-10, threads = 1L,
+    kernel = rbf_kernel())
   ours <- maximise(problem, rep(1, 5), control)
   theirs <- optim(rep(1, 5), function(v) evaluate_criterion(problem, sqrt(v))$value,
-                  function(v) evaluate_criterion(problem, sqrt(v))$gradient, method = "L-BFGS-B", lower = 0,
+                  function(v) evaluate_criterion(problem, sqrt(v))$gradient, method = "L-BFGS-B",
+                  lower = 0,
                   control = list(fnscale = -1, factr = 10, maxit = 1000))
   expect_gte(ours$value, theirs$value - 1e-6 * abs(theirs$value))
   expect_true(all(diff(ours$values) >= 0))

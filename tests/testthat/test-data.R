@@ -117,7 +117,8 @@ test_that("names must be unique and complete", {
 test_that("of many names five are told, and how many more", {
   wide <- matrix(1:18, 2, 9, dimnames = list(NULL, letters[1:9]))
   expect_error(match_columns(wide[, 8:9], list(columns = letters[1:9], width = 9)),
-               "`a`, `b`, `c`, `d`, `e` and 2 more.", fixed = TRUE, class = "kernelect_error_columns")
+               "`a`, `b`, `c`, `d`, `e` and 2 more.", fixed = TRUE,
+               class = "kernelect_error_columns")
   expect_identical(backticked(letters[1:5]), "`a`, `b`, `c`, `d`, `e`")
 })
 
@@ -235,7 +236,8 @@ test_that("new rows go the way of the training rows", {
   one_level <- new_rows(iris[101, ], fit) # its factor column alone would give one indicator
   expect_identical(one_level$x, fit$x[101, , drop = FALSE], ignore_attr = TRUE)
   expect_identical(dim(new_rows(iris[0, ], fit)$x), c(0L, 7L))
-  empty <- frame_from_terms(list(terms = stats::terms(y ~ log(Sepal.Length) + `Sepal.Width`)), iris[0, ])
+  empty <- frame_from_terms(list(terms = stats::terms(y ~ log(Sepal.Length) + `Sepal.Width`)),
+    iris[0, ])
   expect_identical(names(empty), c("log(Sepal.Length)", "Sepal.Width"))
 
   by_matrix <- model_data(iris_matrix())
@@ -321,16 +323,19 @@ test_that("I() around a response or a predictor changes nothing", {
   plain <- kernel_lm(mtcars[c("wt", "hp")], y)
   expect_equal(fitted(kernel_lm(I(mpg * 2) ~ wt + hp, mtcars)), fitted(plain), ignore_attr = TRUE)
   expect_equal(fitted(kernel_lm(mtcars[c("wt", "hp")], I(y))), fitted(plain), ignore_attr = TRUE)
-  expect_identical(fitted(kernel_lm(iris[1:4], I(iris$Species))), fitted(kernel_lm(iris[1:4], iris$Species)))
+  expect_identical(fitted(kernel_lm(iris[1:4], I(iris$Species))),
+    fitted(kernel_lm(iris[1:4], iris$Species)))
   K <- gram(mtcars[c("wt", "hp")])
-  expect_identical(kernel_fusion(y = I(y), kernels = list(K))$weights, kernel_fusion(y = y, kernels = list(K))$weights)
+  expect_identical(kernel_fusion(y = I(y), kernels = list(K))$weights,
+    kernel_fusion(y = y, kernels = list(K))$weights)
 })
 
 test_that("one column stays a column where rows are omitted", {
   x <- data.frame(a = c(NA, 1:9))
   y <- (0:9)^2
   fit <- suppressMessages(kernel_lm(x, y, na_action = "omit"))
-  expect_identical(fitted(fit), stats::setNames(fitted(kernel_lm(x[-1, , drop = FALSE], y[-1])), names(fitted(fit))))
+  expect_identical(fitted(fit),
+    stats::setNames(fitted(kernel_lm(x[-1, , drop = FALSE], y[-1])), names(fitted(fit))))
 })
 
 test_that("rows of every kind of response are taken as they are", {
@@ -339,8 +344,10 @@ test_that("rows of every kind of response are taken as they are", {
   expect_identical(take_rows(factor(c("u", "v")), 2L), factor("v", levels = c("u", "v")))
   expect_identical(take_rows(1:3, NULL), 1:3)
   x <- cbind(a = c(1, NA, 3), b = 4:6)
-  expect_message(data <- model_data(x, matrix(7:9), na_action = "omit", scale = FALSE), "^1 of 3 rows with missing values omitted.\n$")
-  expect_identical(data[c("x", "y", "n", "kept")], list(x = x[-2, ], y = matrix(c(7L, 9L)), n = 2L, kept = c(1L, 3L)))
+  expect_message(data <- model_data(x, matrix(7:9), na_action = "omit", scale = FALSE),
+    "^1 of 3 rows with missing values omitted.\n$")
+  expect_identical(data[c("x", "y", "n", "kept")],
+    list(x = x[-2, ], y = matrix(c(7L, 9L)), n = 2L, kept = c(1L, 3L)))
   expect_null(model_data(x[-2, ])$kept)
 })
 
@@ -348,7 +355,8 @@ test_that("matrix columns without names are numbered", {
   data <- data.frame(a = 1:2)
   data$m <- matrix(1:4, 2)
   data$n <- matrix(5:6, 2, dimnames = list(NULL, "p"))
-  expect_identical(model_data(data, scale = FALSE)$x, cbind(a = c(1, 2), m1 = c(1, 2), m2 = c(3, 4), np = c(5, 6)))
+  expect_identical(model_data(data, scale = FALSE)$x,
+    cbind(a = c(1, 2), m1 = c(1, 2), m2 = c(3, 4), np = c(5, 6)))
 })
 
 test_that("row names stay unless they are a plain count", {
@@ -365,27 +373,35 @@ test_that("row names stay unless they are a plain count", {
 
 test_that("five columns with missing values are all named, of six one is more", {
   some <- function(count) model_data(matrix(NA_real_, 2, count))
-  expect_error(some(5), "column 1 (2), column 2 (2), column 3 (2), column 4 (2), column 5 (2). Remove", fixed = TRUE)
+  expect_error(some(5),
+    "column 1 (2), column 2 (2), column 3 (2), column 4 (2), column 5 (2). Remove", fixed = TRUE)
   expect_error(some(6), "column 5 (2), 1 more. Remove", fixed = TRUE)
-  expect_error(model_data(diag(2), cbind(c(NA, 1), c(NA, 2))), "^`y` has missing values \\(1\\). Remove or impute them, or use")
-  expect_error(model_data(diag(2), na_action = NULL, c(NA, 1)), "Remove or impute them.", fixed = TRUE)
+  expect_error(model_data(diag(2), cbind(c(NA, 1), c(NA, 2))),
+    "^`y` has missing values \\(1\\). Remove or impute them, or use")
+  expect_error(model_data(diag(2), na_action = NULL, c(NA, 1)), "Remove or impute them.",
+    fixed = TRUE)
 })
 
 test_that("NaN beside infinite values in one column is seen", {
   x <- cbind(a = c(NaN, Inf, 1), b = 1:3)
-  expect_error(model_data(x), "`x` has NaN (1) and infinite (1) values, in `a`.", fixed = TRUE, class = "kernelect_error_not_finite")
-  expect_error(model_data(diag(3), c(NaN, Inf, 1)), "`y` has NaN (1) and infinite (1) values.", fixed = TRUE)
+  expect_error(model_data(x), "`x` has NaN (1) and infinite (1) values, in `a`.", fixed = TRUE,
+    class = "kernelect_error_not_finite")
+  expect_error(model_data(diag(3), c(NaN, Inf, 1)), "`y` has NaN (1) and infinite (1) values.",
+    fixed = TRUE)
   # in new rows NaN marks a row, and infinite values are refused
   fit <- model_data(cbind(a = 1:3, b = 3:5))
   expect_identical(new_rows(replace(x, 2, NA), fit)$complete, c(FALSE, FALSE, TRUE))
-  expect_error(new_rows(x, fit), "`newdata` has infinite (1) values, in `a`.", fixed = TRUE, class = "kernelect_error_not_finite")
+  expect_error(new_rows(x, fit), "`newdata` has infinite (1) values, in `a`.", fixed = TRUE,
+    class = "kernelect_error_not_finite")
 })
 
 test_that("a response has one value per row, in at most two dimensions", {
   argument <- "kernelect_error_argument"
-  expect_error(model_data(diag(2), array(1, c(2, 1, 1))), "`y` must be a vector, a factor or a matrix", class = argument)
+  expect_error(model_data(diag(2), array(1, c(2, 1, 1))),
+    "`y` must be a vector, a factor or a matrix", class = argument)
   expect_error(model_data(diag(2), quote(a)), "`y` must be a vector", class = argument)
-  expect_error(model_data(diag(2), 1:3), "one value per row of `x` (2), not 3.", fixed = TRUE, class = argument)
+  expect_error(model_data(diag(2), 1:3), "one value per row of `x` (2), not 3.", fixed = TRUE,
+    class = argument)
   expect_identical(model_data(diag(2), c("u", "v"))$y, c("u", "v"))
   expect_identical(model_data(diag(2), I(c(1, 2)))$y, c(1, 2))
 })
@@ -393,10 +409,14 @@ test_that("a response has one value per row, in at most two dimensions", {
 test_that("formulas find their variables in an environment, and a function is no variable", {
   home <- list2env(list(a = c(1, 2, 4), b = c("u", "v", "u")))
   expect_identical(formula_data(b ~ a, home)$x, data.frame(a = c(1, 2, 4)), ignore_attr = TRUE)
-  expect_error(formula_data(b ~ ., home), "needs `data` to be a data frame", class = "kernelect_error_formula")
-  expect_error(formula_data(Species ~ mean, iris), "`mean` is not a column of `data`", class = "kernelect_error_columns")
-  expect_error(formula_data(Species ~ one_a + one_b, iris), "`one_a`, `one_b` are not columns of `data`", class = "kernelect_error_columns")
-  expect_error(formula_data(Species ~ Petal.Width + Sepal.Length * Sepal.Width, iris), "an interaction (Sepal.Length:Sepal.Width)",
+  expect_error(formula_data(b ~ ., home), "needs `data` to be a data frame",
+    class = "kernelect_error_formula")
+  expect_error(formula_data(Species ~ mean, iris), "`mean` is not a column of `data`",
+    class = "kernelect_error_columns")
+  expect_error(formula_data(Species ~ one_a + one_b, iris),
+    "`one_a`, `one_b` are not columns of `data`", class = "kernelect_error_columns")
+  expect_error(formula_data(Species ~ Petal.Width + Sepal.Length * Sepal.Width, iris),
+    "an interaction (Sepal.Length:Sepal.Width)",
                fixed = TRUE, class = "kernelect_error_formula")
 })
 
@@ -415,7 +435,8 @@ test_that("what a formula takes from elsewhere goes along, unless it is a value 
     power <- 2
     fit_formula(Species ~ I(Sepal.Length^power) + Sepal.Width, iris)
   })
-  expect_identical(all.vars(attr(fit$input$terms, "predvars")), c("Species", "Sepal.Length", "Sepal.Width"))
+  expect_identical(all.vars(attr(fit$input$terms, "predvars")),
+    c("Species", "Sepal.Length", "Sepal.Width"))
   expect_equal(new_rows(iris, fit)$x, fit$x)
   fit <- local({
     cuts <- c(5, 6)
@@ -426,7 +447,8 @@ test_that("what a formula takes from elsewhere goes along, unless it is a value 
     mine <- rev(iris$Sepal.Length)
     fit_formula(Species ~ log(mine), iris)
   })
-  expect_error(new_rows(iris, fit), "`newdata` lacks column `mine`.", fixed = TRUE, class = "kernelect_error_columns")
+  expect_error(new_rows(iris, fit), "`newdata` lacks column `mine`.", fixed = TRUE,
+    class = "kernelect_error_columns")
 })
 
 test_that("a formula that calls functions of its caller predicts, and carries nothing else of it", {
@@ -439,7 +461,8 @@ test_that("a formula that calls functions of its caller predicts, and carries no
       sqrt(v)
     }
     shape <- function(v, ...) root(v) + sum(power)
-    kernel_lm(Species ~ shape(Sepal.Length) + sapply(Sepal.Width, root) + Petal.Width, iris, size = 5)
+    kernel_lm(Species ~ shape(Sepal.Length) + sapply(Sepal.Width, root) + Petal.Width, iris,
+      size = 5)
   })
   expect_lt(length(serialize(fit, NULL)), 50000)
   expect_identical(predict(fit, iris), fitted_classes(fit))
@@ -447,7 +470,8 @@ test_that("a formula that calls functions of its caller predicts, and carries no
   on.exit(unlink(file))
   saveRDS(fit, file)
   expect_identical(predict(readRDS(file), iris[-5]), fitted_classes(fit))
-  expect_error(predict(fit, iris[-2]), "`newdata` lacks column `Sepal.Width`", class = "kernelect_error_columns")
+  expect_error(predict(fit, iris[-2]), "`newdata` lacks column `Sepal.Width`",
+    class = "kernelect_error_columns")
 })
 
 test_that("two things of one name in the functions of a formula are refused", {
@@ -462,11 +486,14 @@ test_that("two things of one name in the functions of a formula are refused", {
 
 test_that("a function that is given to another is no column", {
   f <- function(v) v^2
-  expect_identical(formula_data(Species ~ sapply(Sepal.Length, f), iris)$x[[1]], iris$Sepal.Length^2)
+  expect_identical(formula_data(Species ~ sapply(Sepal.Length, f), iris)$x[[1]],
+    iris$Sepal.Length^2)
   fit <- fit_formula(Species ~ sapply(Sepal.Length, f) + sapply(Petal.Width, sqrt), iris)
   expect_equal(new_rows(iris, fit)$x, fit$x)
-  expect_error(formula_data(Species ~ f, iris), "`f` is not a column of `data`", class = "kernelect_error_columns")
-  expect_error(formula_data(Species ~ Sepal.Width + (f), iris), "`f` is not a column of `data`", class = "kernelect_error_columns")
+  expect_error(formula_data(Species ~ f, iris), "`f` is not a column of `data`",
+    class = "kernelect_error_columns")
+  expect_error(formula_data(Species ~ Sepal.Width + (f), iris), "`f` is not a column of `data`",
+    class = "kernelect_error_columns")
 })
 
 test_that("matrix columns of new data are matched by name and by variable", {
@@ -482,26 +509,36 @@ test_that("matrix columns of new data are matched by name and by variable", {
   moved <- d
   moved$a <- d$a[, "p", drop = FALSE]
   moved$b <- cbind(d$b, 1) # the total width is the same
-  expect_error(predict(fit, moved), "`newdata$a` lacks column `q`.", fixed = TRUE, class = "kernelect_error_columns")
+  expect_error(predict(fit, moved), "`newdata$a` lacks column `q`.", fixed = TRUE,
+    class = "kernelect_error_columns")
   moved$a <- d$a
-  expect_error(predict(fit, moved), "`newdata$b` must be a matrix of 2 columns as in the training data", fixed = TRUE,
+  expect_error(predict(fit, moved),
+    "`newdata$b` must be a matrix of 2 columns as in the training data", fixed = TRUE,
                class = "kernelect_error_columns")
   moved$b <- `colnames<-`(d$b, c("u", "v"))
-  expect_error(predict(fit, moved), "Columns are matched by name: the training data has none", class = "kernelect_error_columns")
+  expect_error(predict(fit, moved), "Columns are matched by name: the training data has none",
+    class = "kernelect_error_columns")
   moved <- replace(d, "c", list(d$b))
-  expect_error(predict(fit, moved), "`newdata$c` must be a single column as in the training data", fixed = TRUE,
+  expect_error(predict(fit, moved), "`newdata$c` must be a single column as in the training data",
+    fixed = TRUE,
                class = "kernelect_error_columns")
   moved <- d
   moved$a <- unname(d$a)
-  expect_error(predict(fit, moved), "`newdata$a` has none. Name both sides or neither.", fixed = TRUE, class = "kernelect_error_columns")
+  expect_error(predict(fit, moved), "`newdata$a` has none. Name both sides or neither.",
+    fixed = TRUE, class = "kernelect_error_columns")
   d$a <- cbind(p = 1:20, p = 20:1)
-  expect_error(model_data(d), "Column `a` of `x` is a matrix with column names that are missing or not unique", class = "kernelect_error_columns")
+  expect_error(model_data(d),
+    "Column `a` of `x` is a matrix with column names that are missing or not unique",
+    class = "kernelect_error_columns")
 })
 
 test_that("whole numbers of 64 bits are refused in every place, since their bits are no doubles", {
   x <- structure(matrix(c(1, 2, 4, 8), 2), class = "integer64")
-  expect_error(model_data(x), "`x` must be a numeric matrix or a data frame, not an object of class \"integer64\"", class = "kernelect_error_argument")
-  expect_error(match_columns(x, list(width = 2)), "`newdata` must be a numeric matrix", class = "kernelect_error_argument")
+  expect_error(model_data(x),
+    "`x` must be a numeric matrix or a data frame, not an object of class \"integer64\"",
+    class = "kernelect_error_argument")
+  expect_error(match_columns(x, list(width = 2)), "`newdata` must be a numeric matrix",
+    class = "kernelect_error_argument")
   expect_error(check_gram(x), "`K` must be a numeric matrix", class = "kernelect_error_argument")
 })
 
@@ -509,16 +546,19 @@ test_that("a time series is a response like any other", {
   y <- stats::ts(mtcars$mpg, start = 1973)
   expect_identical(fitted(kernel_lm(mtcars["wt"], y)), fitted(kernel_lm(mtcars["wt"], mtcars$mpg)))
   both <- stats::ts(as.matrix(mtcars[c("mpg", "hp")]))
-  expect_equal(fitted(kernel_lm(mtcars["wt"], both)), fitted(kernel_lm(mtcars["wt"], as.matrix(mtcars[c("mpg", "hp")]))),
+  expect_equal(fitted(kernel_lm(mtcars["wt"], both)),
+    fitted(kernel_lm(mtcars["wt"], as.matrix(mtcars[c("mpg", "hp")]))),
                ignore_attr = TRUE)
-  expect_identical(kernel_fusion(mtcars[c("wt", "hp")], y)$weights, kernel_fusion(mtcars[c("wt", "hp")], mtcars$mpg)$weights)
+  expect_identical(kernel_fusion(mtcars[c("wt", "hp")], y)$weights,
+    kernel_fusion(mtcars[c("wt", "hp")], mtcars$mpg)$weights)
 })
 
 test_that("dates, times and differences become numbers, with a message and in their unit", {
   days <- as.Date("2020-01-01") + c(0, 3, 9, 20)
-  d <- data.frame(day = days, at = as.POSIXct(days), gap = as.difftime(c(1, 2, 4, 8), units = "days"), a = 1:4)
+  d <- data.frame(day = days, at = as.POSIXct(days),
+    gap = as.difftime(c(1, 2, 4, 8), units = "days"), a = 1:4)
   expect_message(data <- model_data(d, scale = FALSE),
-                 "Taken as numbers: `day` (days since 1970-01-01), `at` (seconds since 1970-01-01), `gap` (days).", fixed = TRUE)
+                 "Taken as numbers: `day` (days since 1970-01-01), `at` (seconds since 1970-01-01), `gap` (days).", fixed = TRUE) # nolint: line_length_linter.
   expect_identical(data$x[, "day"], as.numeric(days))
   expect_identical(data$x[, "gap"], c(1, 2, 4, 8))
   new <- d
@@ -526,13 +566,16 @@ test_that("dates, times and differences become numbers, with a message and in th
   new$at <- as.POSIXlt(new$at)
   expect_silent(matched <- new_rows(new, data)$x)
   expect_identical(matched, data$x)
-  expect_error(new_rows(transform(d, day = 1), data), "`newdata$day` must be of class Date, as in the training data", fixed = TRUE,
+  expect_error(new_rows(transform(d, day = 1), data),
+    "`newdata$day` must be of class Date, as in the training data", fixed = TRUE,
                class = "kernelect_error_argument")
-  expect_error(new_rows(transform(d, a = days), data), "`newdata$a` must be numeric, as in the training data", fixed = TRUE,
+  expect_error(new_rows(transform(d, a = days), data),
+    "`newdata$a` must be numeric, as in the training data", fixed = TRUE,
                class = "kernelect_error_argument")
   expect_message(fit <- kernel_lm(a ~ day, d, size = 2), "Taken as numbers: `day`")
   expect_silent(predict(fit, d))
-  said <- capture.output(type = "message", kernel_tune(a ~ day, d, folds = 2, grid = list(size = 2)))
+  said <- capture.output(type = "message",
+    kernel_tune(a ~ day, d, folds = 2, grid = list(size = 2)))
   expect_identical(said, "Taken as numbers: `day` (days since 1970-01-01).")
 })
 
@@ -546,8 +589,10 @@ test_that("the nearest name differs in at most a third of its letters", {
 
 test_that("one and two missing columns are told in their grammar", {
   input <- list(columns = c("a", "b", "c"), width = 3)
-  expect_error(match_columns(cbind(a = 1, b = 2), input), "`newdata` lacks column `c`.", fixed = TRUE)
-  expect_error(match_columns(data.frame(b = 2), input), "`newdata` lacks columns `a`, `c`.", fixed = TRUE)
+  expect_error(match_columns(cbind(a = 1, b = 2), input), "`newdata` lacks column `c`.",
+    fixed = TRUE)
+  expect_error(match_columns(data.frame(b = 2), input), "`newdata` lacks columns `a`, `c`.",
+    fixed = TRUE)
   one <- list(columns = "a", width = 1)
   expect_identical(match_columns(cbind(b = 1:2, a = 3:4), one), cbind(a = c(3, 4)))
   expect_identical(match_columns(data.frame(b = 1:2, a = 3:4), one), cbind(a = c(3, 4)))
@@ -558,13 +603,18 @@ test_that("case weights are one finite number per row, not negative and not all 
   argument <- "kernelect_error_argument"
   expect_identical(model_data(x, weights = 1:3)$weights, c(1, 2, 3))
   expect_null(model_data(x)$weights)
-  expect_error(model_data(x, weights = 1:2), "`weights` must have one value per row of `x` (3), not 2.", fixed = TRUE, class = argument)
-  expect_error(model_data(x, weights = c(1, -1, 1)), "`weights` must not be negative: 1 is.", fixed = TRUE, class = argument)
+  expect_error(model_data(x, weights = 1:2),
+    "`weights` must have one value per row of `x` (3), not 2.", fixed = TRUE, class = argument)
+  expect_error(model_data(x, weights = c(1, -1, 1)), "`weights` must not be negative: 1 is.",
+    fixed = TRUE, class = argument)
   expect_error(model_data(x, weights = c(0, 0, 0)), "`weights` are all zero", class = argument)
-  expect_error(model_data(x, weights = c("1", "2", "3")), "`weights` must be NULL or a numeric vector", class = argument)
-  expect_error(model_data(x, weights = matrix(1:3)), "`weights` must be NULL or a numeric vector", class = argument)
+  expect_error(model_data(x, weights = c("1", "2", "3")),
+    "`weights` must be NULL or a numeric vector", class = argument)
+  expect_error(model_data(x, weights = matrix(1:3)), "`weights` must be NULL or a numeric vector",
+    class = argument)
   for (bad in c(NA, NaN, Inf)) {
-    expect_error(model_data(x, weights = c(1, bad, 1)), "`weights` must be finite numbers: 1 is", class = "kernelect_error_not_finite")
+    expect_error(model_data(x, weights = c(1, bad, 1)), "`weights` must be finite numbers: 1 is",
+      class = "kernelect_error_not_finite")
   }
 })
 
@@ -572,7 +622,8 @@ test_that("case weights follow the rows that are kept", {
   x <- cbind(a = c(1, NA, 3, 5), b = 4:7)
   expect_message(data <- model_data(x, weights = c(2, 5, 0, 1), na_action = "omit"), "1 of 4")
   expect_identical(data$weights, c(2, 0, 1))
-  expect_error(suppressMessages(model_data(x, weights = c(0, 5, 0, 0), na_action = "omit")), "all zero", class = "kernelect_error_argument")
+  expect_error(suppressMessages(model_data(x, weights = c(0, 5, 0, 0), na_action = "omit")),
+    "all zero", class = "kernelect_error_argument")
 })
 
 test_that("whole weights scale columns as repeated rows do, and all of them alike", {
@@ -583,55 +634,80 @@ test_that("whole weights scale columns as repeated rows do, and all of them alik
   expect_equal(weighted$scaling, repeated$scaling, tolerance = 1e-13)
   expect_identical(unname(weighted$scaling$scale["constant"]), 1)
   expect_equal(weighted$x[rep(1:12, w), ], repeated$x, tolerance = 1e-12)
-  expect_equal(model_data(x + 1e6, weights = w)$scaling$scale, repeated$scaling$scale, tolerance = 1e-8)
+  expect_equal(model_data(x + 1e6, weights = w)$scaling$scale, repeated$scaling$scale,
+    tolerance = 1e-8)
   # relative weights: their size is of no matter, and equal ones are none
-  expect_equal(model_data(x, weights = rep(1 / 12, 12))$scaling, model_data(x)$scaling, tolerance = 1e-13)
-  expect_equal(model_data(x, weights = w / 100)$scaling, model_data(x, weights = w / 1000)$scaling, tolerance = 1e-13)
+  expect_equal(model_data(x, weights = rep(1 / 12, 12))$scaling, model_data(x)$scaling,
+    tolerance = 1e-13)
+  expect_equal(model_data(x, weights = w / 100)$scaling, model_data(x, weights = w / 1000)$scaling,
+    tolerance = 1e-13)
 })
 
-test_that("subset and weights of a formula are found among the data, then where the formula was written", {
+test_that(paste(
+  "subset and weights of a formula are found among the data, then where the formula was written"
+), {
   keep <- iris$Sepal.Length > 6
   direct <- formula_data(Species ~ ., iris[keep, ])
-  expect_identical(formula_data(Species ~ ., iris, subset = quote(Sepal.Length > 6))[c("x", "y")], direct[c("x", "y")])
+  expect_identical(formula_data(Species ~ ., iris, subset = quote(Sepal.Length > 6))[c("x", "y")],
+    direct[c("x", "y")])
   expect_identical(formula_data(Species ~ ., iris, subset = quote(keep))$x, direct$x)
   expect_identical(formula_data(Species ~ ., iris, subset = quote(-which(!keep)))$x, direct$x)
-  expect_identical(formula_data(mpg ~ wt, mtcars, subset = c("Fiat 128", "Mazda RX4"))$y, mtcars[c("Fiat 128", "Mazda RX4"), "mpg"])
+  expect_identical(formula_data(mpg ~ wt, mtcars, subset = c("Fiat 128", "Mazda RX4"))$y,
+    mtcars[c("Fiat 128", "Mazda RX4"), "mpg"])
   w <- seq_len(150)
-  expect_identical(formula_data(Species ~ ., iris, weights = quote(w), subset = quote(keep))$weights, as.double(which(keep)))
-  expect_identical(formula_data(Species ~ ., iris, weights = quote(Petal.Width))$weights, iris$Petal.Width)
+  expect_identical(
+    formula_data(Species ~ ., iris, weights = quote(w), subset = quote(keep))$weights,
+    as.double(which(keep)))
+  expect_identical(formula_data(Species ~ ., iris, weights = quote(Petal.Width))$weights,
+    iris$Petal.Width)
   # log() is worked out on all rows, as in lm()
-  expect_identical(formula_data(Species ~ log(Petal.Width), iris, subset = quote(keep))$x[[1]], log(iris$Petal.Width[keep]))
-  expect_identical(nrow(formula_data(mpg ~ wt, mtcars, subset = quote(ifelse(cyl == 4, NA, cyl == 6)))$x), 7L)
+  expect_identical(formula_data(Species ~ log(Petal.Width), iris, subset = quote(keep))$x[[1]],
+    log(iris$Petal.Width[keep]))
+  expect_identical(
+    nrow(formula_data(mpg ~ wt, mtcars, subset = quote(ifelse(cyl == 4, NA, cyl == 6)))$x), 7L)
 })
 
 test_that("a subset that cannot be taken says why", {
   parts <- function(subset) formula_data(Species ~ ., iris, subset = subset)
   argument <- "kernelect_error_argument"
-  expect_error(parts(quote(no_such_thing)), "`subset` cannot be worked out: object 'no_such_thing' not found", class = argument)
-  expect_error(parts(c(TRUE, FALSE, TRUE)), "`subset` must have one value per row of `data` (150), not 3.", fixed = TRUE, class = argument)
-  expect_error(parts(c(1, 151)), "`subset` names rows that `data` does not have: `151`", class = argument)
+  expect_error(parts(quote(no_such_thing)),
+    "`subset` cannot be worked out: object 'no_such_thing' not found", class = argument)
+  expect_error(parts(c(TRUE, FALSE, TRUE)),
+    "`subset` must have one value per row of `data` (150), not 3.", fixed = TRUE, class = argument)
+  expect_error(parts(c(1, 151)), "`subset` names rows that `data` does not have: `151`",
+    class = argument)
   expect_error(parts("a"), "does not have: `a`", class = argument)
-  expect_error(parts(quote(Sepal.Length > 100)), "`subset` leaves no rows", class = "kernelect_error_data")
-  expect_error(parts(factor("a")), "`subset` must be a logical vector, row numbers or row names", class = argument)
-  expect_error(formula_data(Species ~ ., iris, weights = quote(nowhere)), "`weights` cannot be worked out", class = argument)
+  expect_error(parts(quote(Sepal.Length > 100)), "`subset` leaves no rows",
+    class = "kernelect_error_data")
+  expect_error(parts(factor("a")), "`subset` must be a logical vector, row numbers or row names",
+    class = argument)
+  expect_error(formula_data(Species ~ ., iris, weights = quote(nowhere)),
+    "`weights` cannot be worked out", class = argument)
 })
 
 test_that("every formula method takes a subset, and says so where it takes no weights", {
   some <- seq(1, 150, by = 2)
-  expect_identical(kernel_basis(~ . - Species, iris, size = 5, subset = some)$path, kernel_basis(iris[some, 1:4], size = 5)$path)
-  expect_identical(kernel_pca(~ . - Species, iris, subset = some)$values, kernel_pca(iris[some, 1:4])$values)
+  expect_identical(kernel_basis(~ . - Species, iris, size = 5, subset = some)$path,
+    kernel_basis(iris[some, 1:4], size = 5)$path)
+  expect_identical(kernel_pca(~ . - Species, iris, subset = some)$values,
+    kernel_pca(iris[some, 1:4])$values)
   two <- iris$Species != "setosa"
   for (fit in list(kernel_lm, kernel_lda, kernel_takes, kernel_fusion)) {
-    expect_identical(predict(fit(Species ~ ., iris, subset = Species != "setosa"), iris), predict(fit(iris[two, 1:4], iris$Species[two]), iris))
+    expect_identical(predict(fit(Species ~ ., iris, subset = Species != "setosa"), iris),
+      predict(fit(iris[two, 1:4], iris$Species[two]), iris))
   }
-  expect_identical(kernel_rank(Species ~ ., iris, subset = two)$score, kernel_rank(iris[two, 1:4], iris$Species[two])$score)
+  expect_identical(kernel_rank(Species ~ ., iris, subset = two)$score,
+    kernel_rank(iris[two, 1:4], iris$Species[two])$score)
   small <- list(size = c(3, 6))
-  expect_identical(kernel_tune(Species ~ ., iris, subset = two, grid = small)$results, kernel_tune(iris[two, 1:4], iris$Species[two], grid = small)$results)
+  expect_identical(kernel_tune(Species ~ ., iris, subset = two, grid = small)$results,
+    kernel_tune(iris[two, 1:4], iris$Species[two], grid = small)$results)
   for (fit in list(kernel_takes, kernel_rank)) {
-    expect_error(fit(Species ~ ., iris, weights = Petal.Width), "`weights`.*no case weights", class = "kernelect_error_dots")
+    expect_error(fit(Species ~ ., iris, weights = Petal.Width), "`weights`.*no case weights",
+      class = "kernelect_error_dots")
   }
   for (fit in list(kernel_basis, kernel_pca)) {
-    expect_error(fit(~ ., iris, weights = Petal.Width), "`weights`.*no case weights", class = "kernelect_error_dots")
+    expect_error(fit(~ ., iris, weights = Petal.Width), "`weights`.*no case weights",
+      class = "kernelect_error_dots")
   }
 })
 

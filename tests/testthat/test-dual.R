@@ -9,7 +9,8 @@ test_that("solutions satisfy the optimality conditions for any bounds and sum", 
     fit <- solve_dual(K, draws[, 3], lower, upper, total)
     expect_identical(fit$status, "ok")
     expect_lt(reference_breach(K, draws[, 3], lower, upper, total, fit$solution), 1e-7)
-    expect_equal(fit$value, sum(fit$solution * (K %*% fit$solution)) / 2 - sum(draws[, 3] * fit$solution))
+    expect_equal(fit$value,
+      sum(fit$solution * (K %*% fit$solution)) / 2 - sum(draws[, 3] * fit$solution))
     expect_equal(fit$gradient, drop(draws[, 3] - K %*% fit$solution))
     # no other feasible point is lower than the gap allows
     other <- solve_dual(K, draws[, 3], lower, upper, total, tol = 1e-2)
@@ -36,9 +37,11 @@ test_that("decision values are those of kernlab and e1071", {
     ours <- svm_dual(K, data$g, cost)$decision
     for (tol in c(1e-3, 1e-10)) {
       fit <- kernlab::ksvm(kernlab::as.kernelMatrix(K), y, type = "C-svc", C = cost, tol = tol)
-      theirs <- drop(kernlab::predict(fit, kernlab::as.kernelMatrix(K[, kernlab::SVindex(fit)]), type = "decision"))
+      theirs <- drop(kernlab::predict(fit, kernlab::as.kernelMatrix(K[, kernlab::SVindex(fit)]),
+        type = "decision"))
       expect_lt(max(abs(theirs - ours)), if (tol == 1e-3) 1e-3 else 1e-6)
-      fit <- e1071::svm(data$x, y, scale = FALSE, kernel = "radial", gamma = 0.1, cost = cost, tolerance = tol)
+      fit <- e1071::svm(data$x, y, scale = FALSE, kernel = "radial", gamma = 0.1, cost = cost,
+        tolerance = tol)
       theirs <- fit$decision.values[, 1] * if (fit$labels[1] == 2) 1 else -1
       expect_lt(max(abs(theirs - ours)), if (tol == 1e-3) 2e-3 else 1e-6)
     }
@@ -114,14 +117,16 @@ test_that("the enclosing sphere touches its farthest rows and holds the others",
   centre <- colSums(x * sphere$solution)
   distance <- rowSums(sweep(x, 2, centre)^2)
   expect_equal(max(distance), sphere$radius2, tolerance = 1e-8)
-  expect_equal(distance[sphere$solution > 1e-9], rep(sphere$radius2, sum(sphere$solution > 1e-9)), tolerance = 1e-7)
+  expect_equal(distance[sphere$solution > 1e-9], rep(sphere$radius2, sum(sphere$solution > 1e-9)),
+    tolerance = 1e-7)
   expect_equal(enclosing_sphere(tcrossprod(c(2, 5)))$radius2, 2.25)
   expect_equal(enclosing_sphere(matrix(4))$radius2, 0)
 })
 
 test_that("no solution within the bounds, and no numbers, are told apart", {
   expect_identical(solve_dual(diag(3), rep(1, 3), 0, 1, total = 4)$status, "infeasible")
-  expect_error(solve_dual(matrix(NaN, 3, 3), rep(1, 3), 0, 1, total = 1), class = "kernelect_error_not_finite")
+  expect_error(solve_dual(matrix(NaN, 3, 3), rep(1, 3), 0, 1, total = 1),
+    class = "kernelect_error_not_finite")
   data <- overlapping(100, 3)
   stopped <- svm_dual(tcrossprod(data$x), data$g, 100, max_iter = 1)
   expect_identical(stopped$status, "not_converged")
@@ -133,7 +138,8 @@ test_that("cost may differ by row", {
   cost <- ifelse(data$g > 0, 3, 0.5)
   fit <- svm_dual(tcrossprod(data$x), data$g, cost)
   expect_lte(max(fit$lambda - cost), 0)
-  expect_lt(reference_breach(tcrossprod(data$x), data$g, ifelse(data$g > 0, 0, -cost), ifelse(data$g > 0, cost, 0), 0, fit$solution), 1e-7)
+  expect_lt(reference_breach(tcrossprod(data$x), data$g, ifelse(data$g > 0, 0, -cost),
+    ifelse(data$g > 0, cost, 0), 0, fit$solution), 1e-7)
 })
 
 test_that("the unit of the problem changes nothing but the unit of the answer", {

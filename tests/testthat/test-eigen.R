@@ -3,7 +3,8 @@ test_that("a large matrix is taken apart as by eigen(), a small one by it", {
     x <- random_matrix(n, n)
     for (a in list(crossprod(x), x + t(x), diag(n) + tcrossprod(x[, 1:5]))) {
       mine <- symmetric_eigen(a)
-      expect_equal(mine$values, eigen(a, symmetric = TRUE, only.values = TRUE)$values, tolerance = 1e-11)
+      expect_equal(mine$values, eigen(a, symmetric = TRUE, only.values = TRUE)$values,
+        tolerance = 1e-11)
       expect_equal(crossprod(mine$vectors), diag(n), tolerance = 1e-11)
       expect_equal(mine$vectors %*% (mine$values * t(mine$vectors)), a, tolerance = 1e-11)
     }

@@ -15,7 +15,8 @@ test_that("one and two threads give the same models", {
   data <- small_table(500) # more than two tiles of rows
   for (name in setdiff(names(fits()), "kernel_tune")) {
     entry <- fits()[[name]]
-    fit <- function(threads) quietly(entry$call(data$x, response_for(entry, data), threads = threads))
+    fit <- function(threads) quietly(
+      entry$call(data$x, response_for(entry, data), threads = threads))
     expect_equal(predict(fit(2), data$x), predict(fit(1), data$x), tolerance = 1e-12, info = name)
   }
 })
@@ -53,7 +54,8 @@ test_that("fitting leaves options and the generator alone unless a draw is asked
     lapply(stats::setNames(names(rank_methods), names(rank_methods)), function(method) {
       function() kernel_rank(data$x, data$class, method = method, max_iter = 3)
     }),
-    lapply(stats::setNames(nm = setdiff(basis_methods, "random")), function(method) function() kernel_basis(data$x, method = method)),
+    lapply(stats::setNames(nm = setdiff(basis_methods, "random")),
+      function(method) function() kernel_basis(data$x, method = method)),
     list(gram = function() gram(data$x), hsic = function() kernel_hsic(gram(data$x), data$class))
   )
   for (name in names(calls)) {
@@ -75,27 +77,32 @@ test_that("predicting, printing and plotting leave options, graphics and the gen
   examples <- example_models() # resamples of a ranking are drawn: asked for
   set.seed(5)
   invisible(stats::runif(1))
-  before <- list(options(), graphics::par(no.readonly = TRUE), .Random.seed, Sys.getlocale(), getwd())
+  before <- list(options(), graphics::par(no.readonly = TRUE), .Random.seed, Sys.getlocale(),
+    getwd())
   for (example in examples) {
     utils::capture.output(print(example[[1L]]), print(summary(example[[1L]])))
     predict(example[[1L]], example[[2L]])
     old <- graphics::par(no.readonly = TRUE)
     plot(example[[1L]])
-    same <- setdiff(names(old), c("usr", "xaxp", "yaxp", "pin", "plt", "fin", "xlog", "ylog")) # set by any plot
+    # set by any plot
+    same <- setdiff(names(old), c("usr", "xaxp", "yaxp", "pin", "plt", "fin", "xlog", "ylog"))
     expect_identical(graphics::par(no.readonly = TRUE)[same], old[same])
   }
   graphics::plot(1)
-  after <- list(options(), graphics::par(no.readonly = TRUE), .Random.seed, Sys.getlocale(), getwd())
+  after <- list(options(), graphics::par(no.readonly = TRUE), .Random.seed, Sys.getlocale(),
+    getwd())
   expect_identical(after, before)
 })
 
 test_that("coef(), nobs() and their like refuse unknown arguments", {
   home <- asNamespace("kernelect")
-  methods <- grep("^(coef|nobs|fitted|residuals|summary|head)[.]kernel[a-z]*_", ls(home), value = TRUE)
+  methods <- grep("^(coef|nobs|fitted|residuals|summary|head)[.]kernel[a-z]*_", ls(home),
+    value = TRUE)
   methods <- setdiff(methods, "coef.kernelect_model") # which has no coefficients, whatever is asked
   expect_gt(length(methods), 16)
   for (name in methods) {
-    expect_error(get(name, home)(NULL, unknown = 1), "`unknown`", class = "kernelect_error_dots", info = name)
+    expect_error(get(name, home)(NULL, unknown = 1), "`unknown`", class = "kernelect_error_dots",
+      info = name)
   }
   fit <- kernel_lm(mpg ~ wt, mtcars)
   expect_error(coef(fit, 2), class = "kernelect_error_dots")
@@ -106,10 +113,12 @@ test_that("one thread and no progress bar unless asked for", {
   home <- asNamespace("kernelect")
   functions <- Filter(is.function, mget(ls(home), home))
   for (argument in c("threads", "verbose")) {
-    taking <- Filter(function(f) is.call(formals(f)[[argument]]) || is.logical(formals(f)[[argument]]), functions)
+    taking <- Filter(function(f) is.call(formals(f)[[argument]]) ||
+      is.logical(formals(f)[[argument]]), functions)
     expect_gt(length(taking), 5)
     for (name in names(taking)) {
-      expect_identical(eval(formals(taking[[name]])[[argument]]), if (argument == "threads") 1L else FALSE, label = name)
+      expect_identical(eval(formals(taking[[name]])[[argument]]),
+        if (argument == "threads") 1L else FALSE, label = name)
     }
   }
 })

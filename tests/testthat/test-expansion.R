@@ -1,7 +1,9 @@
 # The naive twin: all kernel values at once, then what was asked for.
 reference_expansion <- function(basis, x, type, dual = NULL, offset = NULL) {
   L <- length(basis$index)
-  if (!is.null(basis$scaling)) x <- sweep(sweep(x, 2, basis$scaling$center), 2, basis$scaling$scale, `/`)
+  if (!is.null(basis$scaling)) {
+    x <- sweep(sweep(x, 2, basis$scaling$center), 2, basis$scaling$scale, `/`)
+  }
   k <- gram(x, basis$kernel, z = basis$vectors)
   own <- vapply(seq_len(nrow(x)), function(i) gram(x[i, , drop = FALSE], basis$kernel)[1], 0)
   if (!is.null(basis$shift)) {
@@ -14,17 +16,24 @@ reference_expansion <- function(basis, x, type, dual = NULL, offset = NULL) {
   if (is.null(dual)) z else z %*% dual + rep(offset, each = nrow(z))
 }
 
-test_that("values, coordinates, residuals and functions are those of the naive twin, centred or not, for every kernel", {
+test_that(paste(
+  "values, coordinates, residuals and functions are those of the naive twin, centred or",
+  "not, for every kernel"
+), {
   x <- random_matrix(300, 5)
   colnames(x) <- letters[1:5]
   new <- random_matrix(70, 5)
   colnames(new) <- letters[1:5]
   kernels <- list(
-    rbf_kernel(), laplace_kernel(2), polynomial_kernel(2, weights = c(1, 2, 0.5, 1, 1)), linear_kernel(),
-    function_kernel(function(x, z) exp(-as.matrix(dist(rbind(x, z)))[seq_len(nrow(x)), nrow(x) + seq_len(nrow(z)), drop = FALSE]))
+    rbf_kernel(), laplace_kernel(2), polynomial_kernel(2, weights = c(1, 2, 0.5, 1, 1)),
+    linear_kernel(),
+    function_kernel(
+      function(x, z) exp(-
+        as.matrix(dist(rbind(x, z)))[seq_len(nrow(x)), nrow(x) + seq_len(nrow(z)), drop = FALSE]))
   )
   for (kernel in kernels) for (center in c("none", "nearest")) for (scale in c(TRUE, FALSE)) {
-    basis <- kernel_basis(x, kernel, method = "cholesky", size = 40, tol = 0, center = center, neighbours = 3, scale = scale)
+    basis <- kernel_basis(x, kernel, method = "cholesky", size = 40, tol = 0, center = center,
+      neighbours = 3, scale = scale)
     L <- length(basis$index)
     dual <- matrix(cos(seq_len(3 * L)), L, 3)
     for (type in c("kernel", "orthonormal", "residual")) {
@@ -32,7 +41,8 @@ test_that("values, coordinates, residuals and functions are those of the naive t
       expect_equal(mine, unname(reference_expansion(basis, new, type)), tolerance = 1e-9)
       if (type == "residual") next
       mine <- expand_basis(basis, new, expansion(basis, type, dual, c(1, -2, 0.5)))
-      expect_equal(mine, unname(reference_expansion(basis, new, type, dual, c(1, -2, 0.5))), tolerance = 1e-9)
+      expect_equal(mine, unname(reference_expansion(basis, new, type, dual, c(1, -2, 0.5))),
+        tolerance = 1e-9)
     }
   }
 })
@@ -52,10 +62,14 @@ test_that("values that overflow are an error, not an answer", {
   basis <- kernel_basis(random_matrix(20, 2), polynomial_kernel(9), size = 5, scale = FALSE)
   expect_error(predict(basis, matrix(1e60, 1, 2)), "overflow", class = "kernelect_error_not_finite")
   basis <- kernel_basis(random_matrix(20, 2), size = 5, scale = FALSE)
-  expect_error(predict(basis, matrix(c(0, 1e200), 1, 2)), "overflow", class = "kernelect_error_not_finite")
+  expect_error(predict(basis, matrix(c(0, 1e200), 1, 2)), "overflow",
+    class = "kernelect_error_not_finite")
 })
 
-test_that("a model predicts by the coefficients it has, edited or not, with or without what it keeps of them", {
+test_that(paste(
+  "a model predicts by the coefficients it has, edited or not, with or without what it",
+  "keeps of them"
+), {
   y <- iris$Sepal.Length
   lm <- kernel_lm(iris[2:4], y, size = 12, ridge = 0.1)
   lda <- kernel_lda(iris[1:4], iris$Species, size = 12, ridge = 0.1)

@@ -52,7 +52,8 @@ test_that("regression in C is that of R for every kernel, centring and weights",
   )
   for (kernel in kernels) {
     for (center in c("none", "nearest")) {
-      fit <- suppressWarnings(kernel_lm(x, mtcars$mpg, kernel, size = 5, center = center, neighbours = 2))
+      fit <- suppressWarnings(
+        kernel_lm(x, mtcars$mpg, kernel, size = 5, center = center, neighbours = 2))
       expect_near(compiled(fit)(new), predict(fit, new), kernel_label(kernel))
     }
   }
@@ -101,7 +102,8 @@ test_that("factors are indicator columns, listed in the head of the file", {
   expect_near(compiled(fit)(x), predict(fit, warpbreaks))
   file <- tempfile(fileext = ".c")
   export_c(fit, file)
-  expect_true(all(sprintf(" *   x[%d]  %s", 0:4, c("woolA", "woolB", "tensionL", "tensionM", "tensionH"))
+  expect_true(all(
+    sprintf(" *   x[%d]  %s", 0:4, c("woolA", "woolB", "tensionL", "tensionM", "tensionH"))
     %in% readLines(file)))
 })
 
@@ -118,7 +120,8 @@ test_that("what cannot be written is refused by name", {
   expect_error(export_c(f, file), "function_kernel", class = "kernelect_error_argument")
   g <- kernel_basis(K = gram(iris[1:20, 1:4]), size = 3)
   expect_error(export_c(g, file), "Gram", class = "kernelect_error_argument")
-  expect_error(export_c(kernel_rank(Species ~ ., iris), file), "`fit`", class = "kernelect_error_argument")
+  expect_error(export_c(kernel_rank(Species ~ ., iris), file), "`fit`",
+    class = "kernelect_error_argument")
   expect_error(export_c(lm(mpg ~ wt, mtcars), file), "`fit`", class = "kernelect_error_argument")
   fit <- kernel_lm(mpg ~ wt, mtcars, size = 2)
   expect_error(export_c(fit, file, name = "2x"), "`name`", class = "kernelect_error_argument")

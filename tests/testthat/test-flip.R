@@ -1,6 +1,7 @@
 half_mean <- function(x, columns) {
   part <- x[, columns, drop = FALSE]
-  gram(part, rbf_kernel(sigma = 0.5 * sqrt(mean(rowSums((part - rep(colMeans(part), each = nrow(part)))^2)))))
+  gram(part, rbf_kernel(sigma = 0.5 *
+    sqrt(mean(rowSums((part - rep(colMeans(part), each = nrow(part)))^2)))))
 }
 
 naive_forward <- function(x, y, n) {
@@ -14,11 +15,13 @@ naive_forward <- function(x, y, n) {
   }
   rest <- setdiff(seq_len(ncol(x)), order)
   gain <- vapply(rest, function(d) align(c(order, d)), 0)
-  list(ranking = c(order, rest[order(-gain)]), values = vapply(seq_len(n), function(k) align(order[seq_len(k)]), 0))
+  list(ranking = c(order, rest[order(-gain)]),
+    values = vapply(seq_len(n), function(k) align(order[seq_len(k)]), 0))
 }
 
 flip_responses <- function(x) {
-  list(two = factor(x[, 2] * x[, 4] > 0), three = cut(x[, 1] + x[, 2]^2, 3), numbers = x[, 3] * x[, 1] + x[, 2])
+  list(two = factor(x[, 2] * x[, 4] > 0), three = cut(x[, 1] + x[, 2]^2, 3),
+    numbers = x[, 3] * x[, 1] + x[, 2])
 }
 
 test_that("the sums of flipped sets are those of Gram matrices", {
@@ -39,7 +42,9 @@ test_that("the sums of flipped sets are those of Gram matrices", {
   }
 })
 
-test_that("forward selection takes the width from the set at hand, stops after n and ranks the rest by gain", {
+test_that(paste(
+  "forward selection takes the width from the set at hand, stops after n and ranks the rest by gain"
+), {
   x <- random_matrix(60, 7)
   for (y in flip_responses(x)) {
     want <- naive_forward(scale(x), y, 3)
@@ -77,10 +82,12 @@ test_that("a kernel that is given stays as it is, whatever the set", {
   x <- random_matrix(60, 4)
   y <- factor(x[, 1] > 0)
   fixed <- kernel_rank(x, y, rbf_kernel(1.3), "forward")
-  expect_equal(fixed$path$value[4], kernel_alignment(gram(scale(x), rbf_kernel(1.3)), y), tolerance = 1e-12)
+  expect_equal(fixed$path$value[4], kernel_alignment(gram(scale(x), rbf_kernel(1.3)), y),
+    tolerance = 1e-12)
   word <- kernel_rank(x, y, rbf_kernel("mean"), "forward")
   expect_equal(word$path$value[1], kernel_alignment(gram(scale(x)[, word$ranking[1], drop = FALSE],
-                                                         rbf_kernel(sqrt(4 * 59 / 60))), y), tolerance = 1e-12)
+                                                         rbf_kernel(sqrt(4 * 59 / 60))), y),
+                                                           tolerance = 1e-12)
 })
 
 test_that("columns that act together only are found among many", {
@@ -94,7 +101,8 @@ test_that("columns that act together only are found among many", {
     x <- matrix(rnorm(300 * 100), 300)
     y <- list(factor(x[, 7] * x[, 60] > 0), x[, 7] * x[, 60])
     for (part in list(1:200, 1:300)) { # elimination begins with all columns and needs more rows
-      expect_setequal(kernel_rank(x[part, ], y[[1]][part], method = "forward", n = 2)$ranking[1:2], c(7, 60))
+      expect_setequal(kernel_rank(x[part, ], y[[1]][part], method = "forward", n = 2)$ranking[1:2],
+        c(7, 60))
     }
     expect_setequal(kernel_rank(x, y[[2]], method = "forward", n = 2)$ranking[1:2], c(7, 60))
     expect_setequal(kernel_rank(x, y[[1]], method = "bahsic")$ranking[1:2], c(7, 60))
@@ -105,7 +113,8 @@ test_that("pairs are screened on a sample of rows where all of them cannot be af
   x <- random_matrix(200, 30)
   y <- factor(x[, 3] * x[, 8] + 0.2 * x[, 1] > 0)
   for (kernel in list(NULL, rbf_kernel(1))) {
-    control <- list(follows = is.null(kernel), kernel = if (is.null(kernel)) rbf_kernel(1) else kernel, target = "balanced",
+    control <- list(follows = is.null(kernel),
+      kernel = if (is.null(kernel)) rbf_kernel(1) else kernel, target = "balanced",
                     threads = 1L, n = 4L, verbose = FALSE, variance = colMeans(scale(x)^2))
     space <- set_space(scale(x), y, control, "alignment")
     problem <- subset_problem(scale(x), y, control, "alignment")
@@ -121,7 +130,8 @@ test_that("pairs are screened on a sample of rows where all of them cannot be af
   # the limit itself: work at it is done in full, beyond it is not
   judge <- function(n, d) {
     problem <- list(x = matrix(0, n, d))
-    tryCatch(best_of_pairs(problem, function(columns) stop("some"), list(threads = 1L), function(...) stop("all"), NULL),
+    tryCatch(best_of_pairs(problem, function(columns) stop("some"), list(threads = 1L),
+      function(...) stop("all"), NULL),
              error = function(e) conditionMessage(e))
   }
   at <- sqrt(rank_pairs$work * 4)
@@ -141,7 +151,8 @@ test_that("many columns leave a tenth at a time, down to the last few hundred", 
   expect_true(all(diff(left[-seq_len(length(want) - 1)]) == -1))
   expect_identical(fit$path$step, 1:999)
   expect_identical(unname(order(-fit$score)), 1000:1)
-  equal <- eliminate(4L, list(verbose = FALSE), function(set) list(loss = numeric(length(set)), value = 1))
+  equal <- eliminate(4L, list(verbose = FALSE),
+    function(set) list(loss = numeric(length(set)), value = 1))
   expect_identical(equal$path$step, 4:2)
 })
 
@@ -152,11 +163,13 @@ test_that("a ranking with screened pairs is the exact one where the best pair st
   fixed <- kernel_rank(x, y[[1]], laplace_kernel(1), "forward", n = 4)
   before <- rank_pairs
   on.exit(utils::assignInNamespace("rank_pairs", before, "kernelect"))
-  utils::assignInNamespace("rank_pairs", within_list(before, work = 1, finalists = 5L, rows = 60L), "kernelect")
+  utils::assignInNamespace("rank_pairs", within_list(before, work = 1, finalists = 5L, rows = 60L),
+    "kernelect")
   for (k in 1:2) {
     screened <- kernel_rank(x, y[[k]], method = "forward", n = 4)
     expect_identical(screened$ranking, exact[[k]]$ranking)
     expect_equal(screened$path$value, exact[[k]]$path$value, tolerance = 1e-12)
   }
-  expect_identical(kernel_rank(x, y[[1]], laplace_kernel(1), "forward", n = 4)$ranking, fixed$ranking)
+  expect_identical(kernel_rank(x, y[[1]], laplace_kernel(1), "forward", n = 4)$ranking,
+    fixed$ranking)
 })

@@ -7,7 +7,8 @@ toy <- function(n = 30, d = 6, seed = 3) {
 }
 
 blocks <- function() {
-  list(a = kernel_on(rbf_kernel(2), c("v1", "v2")), b = kernel_on(linear_kernel(), 3:4), c = rbf_kernel())
+  list(a = kernel_on(rbf_kernel(2), c("v1", "v2")), b = kernel_on(linear_kernel(), 3:4),
+    c = rbf_kernel())
 }
 
 # r_i a'K_i a for the kernels left.
@@ -25,11 +26,14 @@ test_that("the known figures of iris come out", {
   expect_equal(fit$intercept, 0.254483, tolerance = 1e-5)
   expect_identical(unname(predict(fit, data$x)), droplevels(data$y))
   expect_equal(sum(fit$dual), 2, tolerance = 1e-6)
-  expect_equal(unname(identity_of(fit, column_grams(scale(data$x)), ifelse(data$y == "setosa", -1, 1))), c(1, 1), tolerance = 1e-4)
+  expect_equal(unname(
+    identity_of(fit, column_grams(scale(data$x)), ifelse(data$y == "setosa", -1, 1))), c(1, 1),
+      tolerance = 1e-4)
   # eq 15
   g <- ifelse(data$y == "setosa", -1, 1)
   K <- gram(scale(data$x), linear_kernel(weights = sqrt(fit$weights)))
-  expect_equal(fit$intercept, -sum(fit$dual * (K %*% (g * fit$dual))) / sum(fit$dual), tolerance = 1e-8)
+  expect_equal(fit$intercept, -sum(fit$dual * (K %*% (g * fit$dual))) / sum(fit$dual),
+    tolerance = 1e-8)
 })
 
 test_that("classes that cannot be separated are an error that suggests a finite cost", {
@@ -37,7 +41,8 @@ test_that("classes that cannot be separated are an error that suggests a finite 
     kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], cost = Inf),
     "finite `cost`", class = "kernelect_error_infeasible"
   )
-  expect_error(kernel_fusion(iris[1:4], iris$Species, cost = Inf), "\"versicolor\" from the rest", class = "kernelect_error_infeasible")
+  expect_error(kernel_fusion(iris[1:4], iris$Species, cost = Inf), "\"versicolor\" from the rest",
+    class = "kernelect_error_infeasible")
 })
 
 test_that("preset regression is system (19)", {
@@ -90,7 +95,9 @@ test_that("survivors satisfy the identities, and their number is counted by lamb
     expect_identical(sum(fit$active), 19L)
     d <- simulate_fusion(20, seed = seed, type = "recognition")
     fit <- kernel_fusion(y ~ ., d, cost = Inf)
-    expect_lt(max(abs(identity_of(fit, grams <- column_grams(scale(as.matrix(d[1:100]))), ifelse(d$y == "b", 1, -1)) - 1)), 1e-4)
+    expect_lt(max(abs(
+      identity_of(fit, grams <- column_grams(scale(as.matrix(d[1:100]))),
+        ifelse(d$y == "b", 1, -1)) - 1)), 1e-4)
     expect_equal(sum(fit$dual), sum(fit$active), tolerance = 1e-4)
   }
 })
@@ -113,7 +120,8 @@ test_that("columns and the list of their Gram matrices give the same", {
 
 test_that("a kernel times a constant changes no prediction", {
   data <- toy(40, 3)
-  K <- list(a = gram(data$x, rbf_kernel(1)), b = gram(data$x, linear_kernel()), c = gram(data$x, polynomial_kernel(2)))
+  K <- list(a = gram(data$x, rbf_kernel(1)), b = gram(data$x, linear_kernel()),
+    c = gram(data$x, polynomial_kernel(2)))
   scaled <- K
   scaled$b <- 1e4 * K$b
   classes <- factor(data$y > 0)
@@ -139,7 +147,8 @@ test_that("recognition satisfies the optimality conditions", {
     expect_true(all(fit$dual >= 0 & fit$dual <= cost))
     expect_true(all(margin[fit$dual == 0] >= 1 - 1e-6))
     expect_true(all(margin[fit$dual == cost] <= 1 + 1e-6))
-    expect_equal(margin[fit$dual > 0 & fit$dual < cost], rep(1, sum(fit$dual > 0 & fit$dual < cost)), tolerance = 1e-6)
+    expect_equal(margin[fit$dual > 0 & fit$dual < cost],
+      rep(1, sum(fit$dual > 0 & fit$dual < cost)), tolerance = 1e-6)
     expect_identical(fit$support, which(fit$dual > 0))
   }
 })
@@ -153,16 +162,19 @@ test_that("more than two classes share the weights, updated by the sum over clas
   expect_lt(max(abs(identity_of(fit, grams, G) - 1)), 1e-4)
   expect_named(fit$intercept, levels(iris$Species))
   decision <- predict(fit, iris, type = "decision")
-  expect_equal(unname(decision), unname(x %*% coef(fit) + rep(fit$intercept, each = 150)), tolerance = 1e-10)
+  expect_equal(unname(decision), unname(x %*% coef(fit) + rep(fit$intercept, each = 150)),
+    tolerance = 1e-10)
   expect_identical(as.character(predict(fit, iris)), levels(iris$Species)[max.col(decision)])
   expect_lt(mean(predict(fit, iris) != iris$Species), 0.06)
   # each class is the machine it would be alone at those weights
-  alone <- kernel_fusion(iris[1:4], factor(iris$Species == "virginica"), adaptive = FALSE, start = fit$weights)
+  alone <- kernel_fusion(iris[1:4], factor(iris$Species == "virginica"), adaptive = FALSE,
+    start = fit$weights)
   expect_equal(alone$dual, fit$dual[, "virginica"], tolerance = 1e-5)
 })
 
 test_that("all routes to a model give the same", {
-  frame <- data.frame(a = random_matrix(40, 1)[, 1], f = factor(rep(c("u", "v"), 20)), b = random_matrix(40, 1, 2)[, 1])
+  frame <- data.frame(a = random_matrix(40, 1)[, 1], f = factor(rep(c("u", "v"), 20)),
+    b = random_matrix(40, 1, 2)[, 1])
   frame$y <- frame$a + (frame$f == "u") + 0.1 * random_matrix(40, 1, 3)[, 1]
   by_formula <- kernel_fusion(y ~ a + f + b, frame)
   by_frame <- kernel_fusion(frame[c("a", "f", "b")], frame$y)
@@ -180,17 +192,20 @@ test_that("all routes to a model give the same", {
   expect_identical(
     kernel_fusion(two$x, as.character(two$y))$weights, kernel_fusion(two$x, two$y)$weights
   )
-  expect_identical(kernel_fusion(y ~ ., data.frame(two$x, y = two$y), NULL, FALSE)$weights, kernel_fusion(two$x, two$y, NULL, FALSE)$weights)
+  expect_identical(kernel_fusion(y ~ ., data.frame(two$x, y = two$y), NULL, FALSE)$weights,
+    kernel_fusion(two$x, two$y, NULL, FALSE)$weights)
 })
 
 test_that("prediction of training rows is the fit, in one piece or in parts", {
   data <- toy(50, 4)
   for (y in list(data$y, factor(data$y > 0))) {
-    for (kernels in list(NULL, blocks(), rbf_kernel(), list(laplace_kernel(), polynomial_kernel(2)))) {
+    for (kernels in list(NULL, blocks(), rbf_kernel(),
+      list(laplace_kernel(), polynomial_kernel(2)))) {
       fit <- kernel_fusion(data$x, y, kernels)
       whole <- predict(fit, data$x, type = "response")
       expect_equal(whole, fit$fitted.values, tolerance = 1e-9)
-      expect_equal(c(predict(fit, data$x[1:20, ], type = "response"), predict(fit, data$x[21:50, ], type = "response")), whole, tolerance = 1e-12)
+      expect_equal(c(predict(fit, data$x[1:20, ], type = "response"),
+        predict(fit, data$x[21:50, ], type = "response")), whole, tolerance = 1e-12)
       expect_length(predict(fit, data$x[0, ]), 0)
       expect_length(predict(fit, data$x[1, , drop = FALSE]), 1)
       holes <- data$x
@@ -212,7 +227,8 @@ test_that("coefficients on the columns as given make the same prediction", {
   plain <- kernel_fusion(data$x, data$y, scale = FALSE)
   expect_equal(unname(coef(plain, original = TRUE)), unname(c(plain$intercept, coef(plain))))
   three <- kernel_fusion(iris[1:4], iris$Species)
-  expect_equal(unname(as.matrix(cbind(1, iris[1:4])) %*% coef(three, original = TRUE)), unname(predict(three, iris, type = "decision")), tolerance = 1e-9)
+  expect_equal(unname(as.matrix(cbind(1, iris[1:4])) %*% coef(three, original = TRUE)),
+    unname(predict(three, iris, type = "decision")), tolerance = 1e-9)
 })
 
 test_that("Gram matrices predict by cross-Gram matrices, matched by name", {
@@ -229,7 +245,8 @@ test_that("Gram matrices predict by cross-Gram matrices, matched by name", {
   expect_equal(predict(by_gram, unname(cross)), predict(by_gram, cross), tolerance = 1e-12)
   expect_equal(predict(by_gram, cross)[train], fitted(by_gram), tolerance = 1e-8)
   cross$a[3, 5] <- NA
-  expect_identical(which(is.na(predict(by_gram, cross))), if (by_gram$active[["a"]]) 3L else integer())
+  expect_identical(which(is.na(predict(by_gram, cross))),
+    if (by_gram$active[["a"]]) 3L else integer())
   inactive <- names(which(!by_gram$active))
   expect_silent(predict(by_gram, cross[setdiff(names(cross), inactive)]))
 })
@@ -255,7 +272,8 @@ test_that("kernels see the columns they are put on", {
   by_hand <- kernel_fusion(y = data$y, kernels = K, adaptive = FALSE)
   expect_equal(by_hand$dual, fit$dual, tolerance = 1e-8)
   frame <- data.frame(f = factor(rep(c("u", "v", "w", "u"), 10)), data$x)
-  on_factor <- kernel_fusion(frame, data$y, list(kernel_on(linear_kernel(), c("f", "v1")), noise_kernel()))
+  on_factor <- kernel_fusion(frame, data$y,
+    list(kernel_on(linear_kernel(), c("f", "v1")), noise_kernel()))
   expect_identical(on_factor$kernels[[1]]$columns, c("fu", "fv", "fw", "v1"))
   expect_named(on_factor$weights, c("linear", "noise"))
   if (requireNamespace("kernlab", quietly = TRUE)) {
@@ -271,7 +289,8 @@ test_that("weights can be preset", {
   expect_identical(fit$active, c(v1 = TRUE, v2 = FALSE, v3 = TRUE))
   expect_equal(coef(fit)[["v2"]], 0)
   for (bad in list(1:2, c(1, NA, 1), c(-1, 1, 1), c(0, 0, 0), "a")) {
-    expect_error(kernel_fusion(data$x, data$y, start = bad), "`start`.*one per kernel: 3 numbers", class = "kernelect_error_argument")
+    expect_error(kernel_fusion(data$x, data$y, start = bad), "`start`.*one per kernel: 3 numbers",
+      class = "kernelect_error_argument")
   }
 })
 
@@ -286,7 +305,8 @@ test_that("constant columns have no weight", {
 
 test_that("weights that do not settle are a warning and a field", {
   data <- toy(30, 6)
-  expect_warning(fit <- kernel_fusion(data$x, data$y, max_iter = 2), "max_iter", class = "kernelect_warning_convergence")
+  expect_warning(fit <- kernel_fusion(data$x, data$y, max_iter = 2), "max_iter",
+    class = "kernelect_warning_convergence")
   expect_false(fit$converged)
   expect_identical(fit$iterations, 2L)
 })
@@ -304,7 +324,9 @@ test_that("the other methods show what there is", {
   expect_snapshot({
     fit
     summary(fit)
-    kernel_fusion(iris[1:4], iris$Species, blocks <- list(s = kernel_on(rbf_kernel(2), 1:2), p = kernel_on(rbf_kernel(2), 3:4)), tol = 1e-10)
+    kernel_fusion(iris[1:4], iris$Species,
+      blocks <- list(s = kernel_on(rbf_kernel(2), 1:2), p = kernel_on(rbf_kernel(2), 3:4)),
+      tol = 1e-10)
     kernel_fusion(y ~ ., simulate_fusion(20, seed = 1), noise = 0)
     kernel_on(rbf_kernel(2), c("a", "b"))
     noise_kernel()
@@ -323,7 +345,8 @@ test_that("plots return their data and leave the device as it was", {
   expect_false(path$visible)
   expect_identical(dim(path$value), c(fit$iterations, 100L))
   final <- plot(fit, type = "weights", n = 5)
-  expect_equal(final, sort(fit$weights * fit$mean_diagonal, decreasing = TRUE)[1:5], tolerance = 1e-12)
+  expect_equal(final, sort(fit$weights * fit$mean_diagonal, decreasing = TRUE)[1:5],
+    tolerance = 1e-12)
   expect_identical(graphics::par(settings), before)
   plot(kernel_fusion(iris[1:4], iris$Species, adaptive = FALSE)) # one iteration, no spread
 })
@@ -396,14 +419,16 @@ test_that("the most negative eigenvalue is found in large matrices too", {
   v <- sin(1:400)
   bent <- K - 9 * outer(v, v) / sum(v^2)
   expect_equal(eigenvalue_range(bent)[1], min(eigen(bent, TRUE, TRUE)$values), tolerance = 1e-3)
-  expect_error(kernel_fusion(y = x[, 1], kernels = list(bent = bent)), "`bent`.*eigenvalue is -", class = "kernelect_error_indefinite")
+  expect_error(kernel_fusion(y = x[, 1], kernels = list(bent = bent)), "`bent`.*eigenvalue is -",
+    class = "kernelect_error_indefinite")
   expect_silent(check_definite(K, "K"))
   expect_silent(check_definite(tcrossprod(x), "K"))
 })
 
 test_that("a factor whose indicator names clash is still found by its name", {
   data <- data.frame(V1 = factor(rep(0:1, 10)), V10 = 1:20)
-  fit <- kernel_fusion(data, sin(1:20), list(kernel_on(rbf_kernel(1), "V1"), kernel_on(rbf_kernel(1), "V10")), adaptive = FALSE)
+  fit <- kernel_fusion(data, sin(1:20),
+    list(kernel_on(rbf_kernel(1), "V1"), kernel_on(rbf_kernel(1), "V10")), adaptive = FALSE)
   expect_identical(fit$kernels[[1]]$columns, c("V1=0", "V1=1"))
   expect_identical(fit$kernels[[2]]$columns, "V10")
   expect_error(kernel_on(columns = 1), "`kernel` is missing", class = "kernelect_error_argument")
@@ -413,7 +438,8 @@ test_that("a factor whose indicator names clash is still found by its name", {
 test_that("a kernel that is constant explains nothing but the mean", {
   y <- c(1, 2, 4, 8, 16)
   for (noise in c(0, 0.5)) {
-    fit <- kernel_fusion(y = y, kernels = list(one = matrix(2, 5, 5)), adaptive = FALSE, noise = noise)
+    fit <- kernel_fusion(y = y, kernels = list(one = matrix(2, 5, 5)), adaptive = FALSE,
+      noise = noise)
     # H K H = 0: lambda is (y - mean) / nu, nu the noise times the mean diagonal of the fused kernel
     expect_equal(fit$dual, if (noise > 0) (y - mean(y)) / noise else numeric(5))
     expect_equal(fitted(fit), rep(mean(y), 5))
@@ -421,8 +447,10 @@ test_that("a kernel that is constant explains nothing but the mean", {
 })
 
 test_that("one row and numbers beyond squares are refused", {
-  expect_error(kernel_fusion(y = 3, kernels = list(matrix(1))), "two rows", class = "kernelect_error_data")
-  expect_error(kernel_fusion(cbind(1:3, 3:1) * 1e200, 1:3, scale = FALSE), "overflow", class = "kernelect_error_not_finite")
+  expect_error(kernel_fusion(y = 3, kernels = list(matrix(1))), "two rows",
+    class = "kernelect_error_data")
+  expect_error(kernel_fusion(cbind(1:3, 3:1) * 1e200, 1:3, scale = FALSE), "overflow",
+    class = "kernelect_error_not_finite")
 })
 
 test_that("a machine that was not solved to the end says so", {
@@ -440,8 +468,10 @@ test_that("a machine that was not solved to the end says so", {
 test_that("cross-Gram matrices that are none are refused", {
   K <- gram(random_matrix(20, 2))
   fit <- kernel_fusion(y = sin(1:20), kernels = list(a = K))
-  expect_error(predict(fit, list(a = 1:20)), "newdata$a", fixed = TRUE, class = "kernelect_error_argument")
-  expect_error(predict(fit, list(a = matrix("a", 2, 20))), "2 x 20 character", class = "kernelect_error_argument")
+  expect_error(predict(fit, list(a = 1:20)), "newdata$a", fixed = TRUE,
+    class = "kernelect_error_argument")
+  expect_error(predict(fit, list(a = matrix("a", 2, 20))), "2 x 20 character",
+    class = "kernelect_error_argument")
 })
 
 test_that("many kernels are told by their number", {
@@ -455,7 +485,8 @@ test_that("many kernels are told by their number", {
 
 test_that("a kernel alone is a list of one", {
   data <- toy(30, 3)
-  expect_equal(kernel_fusion(data$x, data$y, rbf_kernel(2))$dual, kernel_fusion(data$x, data$y, list(rbf_kernel(2)))$dual)
+  expect_equal(kernel_fusion(data$x, data$y, rbf_kernel(2))$dual,
+    kernel_fusion(data$x, data$y, list(rbf_kernel(2)))$dual)
 })
 
 test_that("the unit of y changes nothing but the unit of the answer", {
@@ -465,43 +496,54 @@ test_that("the unit of y changes nothing but the unit of the answer", {
     other <- kernel_fusion(data$x, data$y * unit)
     expect_identical(other$active, plain$active)
     expect_equal(fitted(other) / unit, fitted(plain), tolerance = 1e-8)
-    expect_equal(residuals(other) / unit, data$y - unname(fitted(plain)), tolerance = 1e-6, ignore_attr = TRUE)
+    expect_equal(residuals(other) / unit, data$y - unname(fitted(plain)), tolerance = 1e-6,
+      ignore_attr = TRUE)
   }
 })
 
 test_that("start weights must be usable, each of them", {
   data <- toy(20, 3)
-  for (weights in list(c(1, NA, 1), c(1, -1, 1), c(1, Inf, 1), c(0, 0, 0), c(1, 1), "a", c(TRUE, TRUE, TRUE))) {
-    expect_error(kernel_fusion(data$x, data$y, start = weights), "`start`", class = "kernelect_error_argument")
+  for (weights in list(c(1, NA, 1), c(1, -1, 1), c(1, Inf, 1), c(0, 0, 0), c(1, 1), "a",
+    c(TRUE, TRUE, TRUE))) {
+    expect_error(kernel_fusion(data$x, data$y, start = weights), "`start`",
+      class = "kernelect_error_argument")
   }
-  expect_error(kernel_fusion(data$x, data$y, start = c(v1 = 1, v2 = 1, w = 1)), "`v3`", class = "kernelect_error_columns")
+  expect_error(kernel_fusion(data$x, data$y, start = c(v1 = 1, v2 = 1, w = 1)), "`v3`",
+    class = "kernelect_error_columns")
   named <- kernel_fusion(data$x, data$y, start = c(v3 = 3, v1 = 1, v2 = 2), adaptive = FALSE)
   expect_equal(named$weights, c(v1 = 1, v2 = 2, v3 = 3))
 })
 
 test_that("a block names six columns and counts more", {
   expect_output(print(kernel_on(rbf_kernel(2), 1:6)), "columns 1, 2, 3, 4, 5, 6$")
-  expect_output(print(kernel_on(rbf_kernel(2), letters[1:7])), "a, b, c, d, e, f, ... (7)", fixed = TRUE)
+  expect_output(print(kernel_on(rbf_kernel(2), letters[1:7])), "a, b, c, d, e, f, ... (7)",
+    fixed = TRUE)
 })
 
 test_that("noise is no part of the rule for classes either", {
   K <- gram(scale(iris[1:4]))
   for (y in list(factor(iris$Species == "virginica"), iris$Species)) {
     for (adaptive in c(FALSE, TRUE)) {
-      fit <- kernel_fusion(iris[1:4], y, list(r = rbf_kernel(), n = noise_kernel()), adaptive = adaptive)
-      expect_equal(fit$fitted.values, predict(fit, iris[1:4], type = "decision"), tolerance = 1e-8, ignore_attr = TRUE)
+      fit <- kernel_fusion(iris[1:4], y, list(r = rbf_kernel(), n = noise_kernel()),
+        adaptive = adaptive)
+      expect_equal(fit$fitted.values, predict(fit, iris[1:4], type = "decision"), tolerance = 1e-8,
+        ignore_attr = TRUE)
       expect_identical(fit$training_error, mean(predict(fit, iris[1:4]) != y))
-      by_gram <- kernel_fusion(y = y, kernels = list(r = K, n = noise_kernel()), adaptive = adaptive)
-      expect_equal(predict(by_gram, list(r = K), type = "decision"), by_gram$fitted.values, tolerance = 1e-8, ignore_attr = TRUE)
+      by_gram <- kernel_fusion(y = y, kernels = list(r = K, n = noise_kernel()),
+        adaptive = adaptive)
+      expect_equal(predict(by_gram, list(r = K), type = "decision"), by_gram$fitted.values,
+        tolerance = 1e-8, ignore_attr = TRUE)
     }
   }
 })
 
 test_that("where only noise is left every row gets an answer", {
   K <- gram(scale(iris[1:4]))
-  fit <- kernel_fusion(y = factor(iris$Species == "virginica"), kernels = list(r = K, n = noise_kernel()), rule = "adaptive")
+  fit <- kernel_fusion(y = factor(iris$Species == "virginica"),
+    kernels = list(r = K, n = noise_kernel()), rule = "adaptive")
   expect_identical(unname(fit$weights["r"]), 0)
-  expect_identical(predict(fit, list(r = K[1:7, ]), type = "decision"), stats::setNames(rep(fit$intercept, 7), rownames(K)[1:7]))
+  expect_identical(predict(fit, list(r = K[1:7, ]), type = "decision"),
+    stats::setNames(rep(fit$intercept, 7), rownames(K)[1:7]))
   expect_error(predict(fit, list()), class = "kernelect_error")
 })
 
@@ -512,11 +554,13 @@ test_that("fitted values and residuals are there or it is said why not", {
   small <- kernel_fusion(iris[2:4], iris$Sepal.Length, keep = FALSE)
   expect_error(fitted(small), "keep", class = "kernelect_error_model")
   expect_error(residuals(small), "keep", class = "kernelect_error_model")
-  expect_error(residuals(kernel_fusion(iris[1:4], iris$Species)), "regression", class = "kernelect_error_argument")
+  expect_error(residuals(kernel_fusion(iris[1:4], iris$Species)), "regression",
+    class = "kernelect_error_argument")
 })
 
 test_that("a response too large is named", {
-  expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length * 1e100), "`y`", class = "kernelect_error_not_finite")
+  expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length * 1e100), "`y`",
+    class = "kernelect_error_not_finite")
   expect_s3_class(kernel_fusion(iris[2:4], iris$Sepal.Length * 1e50), "kernel_fusion")
 })
 
@@ -525,26 +569,31 @@ test_that("the ends of a small spectrum are exact, wherever its values crowd", {
   values <- c(-1e-7, seq(0, 1, length.out = 199))
   K <- Q %*% (values * t(Q))
   expect_equal(eigenvalue_range((K + t(K)) / 2), c(-1e-7, 1), tolerance = 1e-12)
-  expect_error(kernel_fusion(y = seq_len(200), kernels = list((K + t(K)) / 2)), class = "kernelect_error_indefinite")
+  expect_error(kernel_fusion(y = seq_len(200), kernels = list((K + t(K)) / 2)),
+    class = "kernelect_error_indefinite")
 })
 
 test_that("the gap of a machine is relative to its value", {
-  fit <- kernel_fusion(scale(iris[51:150, 1:4]), iris$Species[51:150], list(linear_kernel()), cost = 1e4, adaptive = FALSE)
+  fit <- kernel_fusion(scale(iris[51:150, 1:4]), iris$Species[51:150], list(linear_kernel()),
+    cost = 1e4, adaptive = FALSE)
   expect_gt(sum(fit$dual), 1e4)
   expect_lt(fit$gap, 1e-9)
 })
 
 test_that("a data frame is no list of kernels", {
-  expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length, kernels = data.frame(a = 1)), "`kernels` must be NULL", class = "kernelect_error_argument")
+  expect_error(kernel_fusion(iris[2:4], iris$Sepal.Length, kernels = data.frame(a = 1)),
+    "`kernels` must be NULL", class = "kernelect_error_argument")
 })
 
 test_that("a kernel's share is that of the fused diagonal", {
-  fit <- kernel_fusion(iris[2:4], iris$Sepal.Length, list(a = linear_kernel(), b = rbf_kernel()), scale = FALSE)
+  fit <- kernel_fusion(iris[2:4], iris$Sepal.Length, list(a = linear_kernel(), b = rbf_kernel()),
+    scale = FALSE)
   K <- tcrossprod(as.matrix(iris[2:4]))
   expect_equal(fit$mean_diagonal, c(a = mean(diag(K)), b = 1), tolerance = 1e-12)
   size <- fit$weights * fit$mean_diagonal
   table <- summary(fit)$kernels
-  expect_equal(table$share, unname(size / sum(size))[match(table$kernel, names(size))], tolerance = 1e-12)
+  expect_equal(table$share, unname(size / sum(size))[match(table$kernel, names(size))],
+    tolerance = 1e-12)
 })
 
 test_that("two rows are enough for a regression", {
@@ -559,7 +608,8 @@ test_that("a kernel that may be indefinite is looked at, on data too", {
   x <- matrix(c(1, -1, 2, -2, 0.5, 3), 3)
   for (bent in list(polynomial_kernel(2, 1, -4), sigmoid_kernel(1, 1))) {
     expect_lt(min(eigen(gram(x, bent), symmetric = TRUE, only.values = TRUE)$values), -0.05)
-    expect_error(kernel_fusion(x, c(1, 2, 4), kernels = list(bent = bent), scale = FALSE), "`bent`", class = "kernelect_error_indefinite")
+    expect_error(kernel_fusion(x, c(1, 2, 4), kernels = list(bent = bent), scale = FALSE), "`bent`",
+      class = "kernelect_error_indefinite")
   }
 })
 
@@ -568,7 +618,8 @@ test_that("a damaged model is refused, whatever the part", {
   K <- gram(data$x)
   dimnames(K) <- list(letters[1:20], letters[1:20])
   columns <- kernel_fusion(data$x, data$y)
-  on_columns <- kernel_fusion(data$x, data$y, list(a = kernel_on(rbf_kernel(), c("v1", "v2")), n = noise_kernel()), adaptive = FALSE)
+  on_columns <- kernel_fusion(data$x, data$y,
+    list(a = kernel_on(rbf_kernel(), c("v1", "v2")), n = noise_kernel()), adaptive = FALSE)
   by_gram <- kernel_fusion(y = data$y, kernels = list(a = K, n = noise_kernel()), adaptive = FALSE)
   classes <- kernel_fusion(iris[1:4], iris$Species)
   refused <- function(.model, .new, ...) {
@@ -604,38 +655,47 @@ test_that("a damaged model is refused, whatever the part", {
   change_block <- function(...) within_list(on_columns$kernels, a = within_list(block, ...))
   refused(on_columns, data$x, kernels = change_block(columns = c("v1", "w")))
   refused(on_columns, data$x, kernels = change_block(columns = list("v1", "v2")))
-  refused(on_columns, data$x, kernels = change_block(kernel = within_list(block$kernel, weights = c(1, 1, 1))))
+  refused(on_columns, data$x,
+    kernels = change_block(kernel = within_list(block$kernel, weights = c(1, 1, 1))))
 })
 
 test_that("columns of a block are whole numbers from 1 on or names, all of them", {
   for (bad in list(integer(), character(), c(2, 0), c(1, 1.5), c("a", NA), TRUE)) {
-    expect_error(kernel_on(rbf_kernel(), bad), "`columns` must be names or numbers", class = "kernelect_error_argument")
+    expect_error(kernel_on(rbf_kernel(), bad), "`columns` must be names or numbers",
+      class = "kernelect_error_argument")
   }
   data <- toy(20, 3)
-  expect_error(kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel(), c(5, 1, 4)))), "at most 3, the number of columns, not 5.",
+  expect_error(kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel(), c(5, 1, 4)))),
+    "at most 3, the number of columns, not 5.",
                fixed = TRUE, class = "kernelect_error_columns")
   # an RBF kernel's sigma is worked out on the columns of the block, also where it is one
   one <- kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel("mean"), 2)), scale = FALSE)
-  expect_equal(one$kernels[[1]]$kernel$sigma, kernel_fusion(data$x[, 2, drop = FALSE], data$y, list(rbf_kernel("mean")), scale = FALSE)$kernels[[1]]$kernel$sigma)
+  expect_equal(one$kernels[[1]]$kernel$sigma,
+    kernel_fusion(data$x[, 2, drop = FALSE], data$y, list(rbf_kernel("mean")),
+      scale = FALSE)$kernels[[1]]$kernel$sigma)
   expect_identical(one$kernels[[1]]$columns, "v2")
 })
 
 test_that("kernels get names where they have none, and Gram matrices need `x` to be missing", {
   data <- toy(20, 3)
   kernels <- list(a = rbf_kernel(1), linear_kernel(), noise_kernel())
-  expect_named(kernel_fusion(data$x, data$y, kernels, adaptive = FALSE)$weights, c("a", "linear", "noise"))
+  expect_named(kernel_fusion(data$x, data$y, kernels, adaptive = FALSE)$weights,
+    c("a", "linear", "noise"))
   names(kernels)[2] <- NA
   fit <- kernel_fusion(data$x, data$y, kernels, adaptive = FALSE)
   expect_named(fit$weights, c("a", "linear", "noise"))
   expect_identical(names(fit$mean_diagonal), names(fit$weights))
   expect_identical(unname(fit$kernels)[[2]]$kernel$type, "linear")
-  expect_error(kernel_fusion(data$x, data$y, list(rbf_kernel(1), gram(data$x))), "need `x` to be missing", class = "kernelect_error_argument")
+  expect_error(kernel_fusion(data$x, data$y, list(rbf_kernel(1), gram(data$x))),
+    "need `x` to be missing", class = "kernelect_error_argument")
 })
 
 test_that("a mean diagonal whose square is no number is named, and the last that has one is not", {
   K <- list(a = diag(3), low = 1e-141 * diag(3), high = 1e141 * diag(3))
-  expect_error(kernel_fusion(y = 1:3, kernels = K), "Kernel `low` has a mean diagonal of 1e-141,", class = "kernelect_error_not_finite")
-  expect_error(kernel_fusion(y = 1:3, kernels = K[c("a", "high")]), "Kernel `high` has a mean diagonal of 1e+141,", fixed = TRUE,
+  expect_error(kernel_fusion(y = 1:3, kernels = K), "Kernel `low` has a mean diagonal of 1e-141,",
+    class = "kernelect_error_not_finite")
+  expect_error(kernel_fusion(y = 1:3, kernels = K[c("a", "high")]),
+    "Kernel `high` has a mean diagonal of 1e+141,", fixed = TRUE,
                class = "kernelect_error_not_finite")
   set <- list(names = c("a", "b", "c"), mean_diagonal = c(1e-140, 1e140, 0))
   expect_identical(check_kernel_scale(set), set)
@@ -644,10 +704,12 @@ test_that("a mean diagonal whose square is no number is named, and the last that
 test_that("Gram matrices that do not fit together are named", {
   K <- diag(3)
   sizes <- list(a = K, b = K, c = diag(2), d = diag(4))
-  expect_error(kernel_fusion(y = 1:3, kernels = sizes), "`a` is 3 x 3, `c` is 2 x 2.", fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(kernel_fusion(y = 1:3, kernels = sizes), "`a` is 3 x 3, `c` is 2 x 2.", fixed = TRUE,
+    class = "kernelect_error_argument")
   named <- function(...) `dimnames<-`(K, list(c(...), c(...)))
   rows <- list(a = K, b = named("u", "v", "w"), c = named("u", "w", "v"), d = named("x", "y", "z"))
-  expect_error(kernel_fusion(y = 1:3, kernels = rows), "those of `b` and `c` are named differently", class = "kernelect_error_argument")
+  expect_error(kernel_fusion(y = 1:3, kernels = rows), "those of `b` and `c` are named differently",
+    class = "kernelect_error_argument")
   fit <- kernel_fusion(y = c(1, 2, 4), kernels = rows[1:2], adaptive = FALSE)
   expect_named(fitted(fit), c("u", "v", "w"))
   expect_identical(fit$support_names, c("u", "v", "w")[fit$support])
@@ -661,8 +723,10 @@ test_that("Gram matrices that do not fit together are named", {
 test_that("an eigenvalue of -1e-8 of the largest is rounding, more is not", {
   expect_silent(check_definite(diag(c(4, 1, -4e-8)), "K"))
   expect_silent(check_definite(matrix(0, 2, 2), "K"))
-  expect_error(check_definite(diag(c(4, 1, -4.1e-8)), "K"), "eigenvalue is -4.1e-08 (largest 4)", fixed = TRUE, class = "kernelect_error_indefinite")
-  nothing <- kernel_fusion(y = c(1, 2, 4), kernels = list(zero = matrix(0, 3, 3), a = diag(3)), adaptive = FALSE)
+  expect_error(check_definite(diag(c(4, 1, -4.1e-8)), "K"), "eigenvalue is -4.1e-08 (largest 4)",
+    fixed = TRUE, class = "kernelect_error_indefinite")
+  nothing <- kernel_fusion(y = c(1, 2, 4), kernels = list(zero = matrix(0, 3, 3), a = diag(3)),
+    adaptive = FALSE)
   expect_identical(nothing$weights, c(zero = 0, a = 1))
 })
 
@@ -682,16 +746,21 @@ test_that("weights stop at a change of exactly `tol`, and the warning tells the 
   data <- toy(30, 6)
   stopped <- function(...) suppressWarnings(kernel_fusion(data$x, data$y, ...))
   path <- as.matrix(stopped(max_iter = 12, tol = 0)$path[-1])
-  change <- apply(abs(path[-1, ] / path[-12, ] - 1), 1, max, na.rm = TRUE) # of the kernels that were left
+  # of the kernels that were left
+  change <- apply(abs(path[-1, ] / path[-12, ] - 1), 1, max, na.rm = TRUE)
   at <- which(change == cummin(change))[2] # the second that is the least so far
   fit <- stopped(tol = change[at])
   expect_identical(fit$iterations, unname(at))
   expect_true(fit$converged)
-  expect_identical(stopped(tol = change[at] * 0.99)$iterations, unname(which(change < change[at])[1]))
+  expect_identical(stopped(tol = change[at] * 0.99)$iterations,
+    unname(which(change < change[at])[1]))
   expect_warning(kernel_fusion(data$x, data$y, max_iter = 3, tol = 0),
-                 paste0("by a share of ", format(change[[3]], digits = 2), " after `max_iter` = 3 iterations."), fixed = TRUE)
-  expect_output(print(stopped(max_iter = 3, tol = 0)), "weights adaptive, not converged in 3 iterations", fixed = TRUE)
-  expect_warning(once <- kernel_fusion(data$x, data$y, max_iter = 1), "after `max_iter` = 1 iteration. Raise", fixed = TRUE)
+                 paste0("by a share of ", format(change[[3]], digits = 2),
+                   " after `max_iter` = 3 iterations."), fixed = TRUE)
+  expect_output(print(stopped(max_iter = 3, tol = 0)),
+    "weights adaptive, not converged in 3 iterations", fixed = TRUE)
+  expect_warning(once <- kernel_fusion(data$x, data$y, max_iter = 1),
+    "after `max_iter` = 1 iteration. Raise", fixed = TRUE)
   expect_output(print(once), "not converged in 1 iteration\n", fixed = TRUE)
   # the last iteration allowed may be the one that settles
   expect_silent(fit <- kernel_fusion(data$x, data$y, max_iter = at, tol = change[at]))
@@ -701,9 +770,12 @@ test_that("weights stop at a change of exactly `tol`, and the warning tells the 
 test_that("a weight or a dual value of 1e-12 of the largest is where it counts as none", {
   response <- list(scale = 4, type = "regression")
   set <- list(mean_diagonal = c(1, 2, 1, 2))
-  expect_identical(prune_weights(c(8, 2e-12, 4e-12, 8e-12), set, response, list(noise = 0.1)), c(8, 0, 0, 8e-12))
-  expect_identical(prune_weights(c(1, 0.5e-12, 1e-12, 0), set, response, list(noise = 0.1)), c(1, 0.5e-12, 1e-12, 0))
-  expect_error(prune_weights(c(4e-12, 0, 0, 2e-12), set, response, list(noise = 0.1)), "more `noise` (now 0.1)", fixed = TRUE,
+  expect_identical(prune_weights(c(8, 2e-12, 4e-12, 8e-12), set, response, list(noise = 0.1)),
+    c(8, 0, 0, 8e-12))
+  expect_identical(prune_weights(c(1, 0.5e-12, 1e-12, 0), set, response, list(noise = 0.1)),
+    c(1, 0.5e-12, 1e-12, 0))
+  expect_error(prune_weights(c(4e-12, 0, 0, 2e-12), set, response, list(noise = 0.1)),
+    "more `noise` (now 0.1)", fixed = TRUE,
                class = "kernelect_error_vanished")
   expect_identical(drop_dust(c(2, 2e-12, 3e-12, 0)), c(2, 0, 3e-12, 0))
 })
@@ -711,18 +783,21 @@ test_that("a weight or a dual value of 1e-12 of the largest is where it counts a
 test_that("a weight that is given to a constant column is none", {
   data <- toy(20, 3)
   data$x[, 2] <- 5
-  expect_identical(kernel_fusion(data$x, data$y, adaptive = FALSE, start = c(1, 5, 2))$weights, c(v1 = 1, v2 = 0, v3 = 2))
+  expect_identical(kernel_fusion(data$x, data$y, adaptive = FALSE, start = c(1, 5, 2))$weights,
+    c(v1 = 1, v2 = 0, v3 = 2))
 })
 
 test_that("a response of one column is a vector", {
   data <- toy(20, 3)
   expect_identical(kernel_fusion(data$x, matrix(data$y))$dual, kernel_fusion(data$x, data$y)$dual)
   K <- list(a = gram(data$x))
-  expect_identical(kernel_fusion(y = matrix(data$y), kernels = K)$dual, kernel_fusion(y = data$y, kernels = K)$dual)
+  expect_identical(kernel_fusion(y = matrix(data$y), kernels = K)$dual,
+    kernel_fusion(y = data$y, kernels = K)$dual)
   expect_error(kernel_fusion(y = cbind(data$y, 1), kernels = K), class = "kernelect_error_argument")
 })
 
-test_that("a centred system is solved whatever its rank and however small the term on its diagonal", {
+test_that("a centred system is solved whatever its rank and however small the term on its diagonal",
+  {
   x <- scale(random_matrix(12, 15), scale = FALSE)
   b <- random_matrix(12, 1, 2)[, 1]
   b <- b - mean(b)
@@ -731,13 +806,17 @@ test_that("a centred system is solved whatever its rank and however small the te
   flat <- rep(sqrt(1 / 12), 12)
   for (share in c(1e-12, 1e-11, 1e-3, 1)) {
     with_noise <- full + share * size * diag(12)
-    expect_equal(solve_centred(with_noise, b, share * size), solve(with_noise, b), tolerance = 1e-3 * min(1, 1e-3 / share))
+    expect_equal(solve_centred(with_noise, b, share * size), solve(with_noise, b),
+      tolerance = 1e-3 * min(1, 1e-3 / share))
   }
   e <- eigen(full, symmetric = TRUE)
-  expect_equal(solve_centred(full, b, 0, flat), drop(e$vectors[, 1:11] %*% (crossprod(e$vectors[, 1:11], b) / e$values[1:11])), tolerance = 1e-8)
+  expect_equal(solve_centred(full, b, 0, flat),
+    drop(e$vectors[, 1:11] %*% (crossprod(e$vectors[, 1:11], b) / e$values[1:11])),
+    tolerance = 1e-8)
   low <- tcrossprod(x[, 1:4])
   e <- eigen(low, symmetric = TRUE)
-  expect_equal(solve_centred(low, b, 0, flat), drop(e$vectors[, 1:4] %*% (crossprod(e$vectors[, 1:4], b) / e$values[1:4])), tolerance = 1e-8)
+  expect_equal(solve_centred(low, b, 0, flat),
+    drop(e$vectors[, 1:4] %*% (crossprod(e$vectors[, 1:4], b) / e$values[1:4])), tolerance = 1e-8)
 })
 
 test_that("print names six kernels and counts rows, classes and shares", {
@@ -751,15 +830,19 @@ test_that("print names six kernels and counts rows, classes and shares", {
   expect_match(six[3], "^noise:   0.1 of the mean diagonal; training RMSE ")
   expect_identical(six[4], paste0("share:   ", paste0("v", 1:6, " 16.7%", collapse = ", ")))
   seven <- lines(preset(start = rep(1:0, c(7, 23)) / diagonal))
-  expect_identical(seven[4], paste0("share:   ", paste0("v", 1:6, " 14.3%", collapse = ", "), ", ..."))
+  expect_identical(seven[4],
+    paste0("share:   ", paste0("v", 1:6, " 14.3%", collapse = ", "), ", ..."))
   two <- lines(preset(start = rep(c(3, 1, 0), c(1, 1, 28)) / diagonal))
   expect_identical(two[4], "share:   v1 75%, v2 25%")
   K <- kernel_fusion(y = data$y, kernels = list(gram(data$x)), adaptive = FALSE)
   expect_identical(lines(K)[2], "kernels: Gram matrices, weights preset")
   classes <- kernel_fusion(iris[1:4], iris$Species, adaptive = FALSE, cost = 2)
-  expect_identical(lines(classes)[1], "<kernel_fusion> recognition, 3 classes on 150 rows: 4 of 4 kernels active")
-  expect_identical(lines(classes)[3], paste0("cost:    2; ", length(classes$support), " support rows; training error ",
-                                             format(mean(predict(classes, iris) != iris$Species), digits = 3)))
+  expect_identical(lines(classes)[1],
+    "<kernel_fusion> recognition, 3 classes on 150 rows: 4 of 4 kernels active")
+  expect_identical(lines(classes)[3],
+    paste0("cost:    2; ", length(classes$support), " support rows; training error ",
+                                             format(mean(predict(classes, iris) != iris$Species),
+                                               digits = 3)))
   expect_identical(format_small(1e-10), "1e-10")
   expect_identical(format_small(9.9e-11), "below 1e-10")
 })
@@ -768,7 +851,8 @@ test_that("a summary lists twenty kernels and ten that are inactive before it co
   data <- toy(40, 31)
   shown <- function(active, inactive) {
     x <- data$x[, seq_len(active + inactive)]
-    capture.output(print(summary(kernel_fusion(x, data$y, adaptive = FALSE, start = rep(1:0, c(active, inactive))))))
+    capture.output(print(
+      summary(kernel_fusion(x, data$y, adaptive = FALSE, start = rep(1:0, c(active, inactive))))))
   }
   lines <- shown(20, 10)
   expect_length(lines, 4 + 1 + 20 + 1)
@@ -779,40 +863,54 @@ test_that("a summary lists twenty kernels and ten that are inactive before it co
   expect_match(shown(1, 11), "v10, v11 and 1 more$", all = FALSE)
   expect_no_match(shown(3, 0), "inactive|gap|more")
   # a table has coefficients where there is one per column
-  expect_named(summary(kernel_fusion(data$x, data$y))$kernels, c("kernel", "weight", "share", "coefficient"))
-  expect_named(summary(kernel_fusion(iris[1:4], iris$Species))$kernels, c("kernel", "weight", "share"))
-  expect_named(summary(kernel_fusion(data$x, data$y, rbf_kernel()))$kernels, c("kernel", "weight", "share"))
+  expect_named(summary(kernel_fusion(data$x, data$y))$kernels,
+    c("kernel", "weight", "share", "coefficient"))
+  expect_named(summary(kernel_fusion(iris[1:4], iris$Species))$kernels,
+    c("kernel", "weight", "share"))
+  expect_named(summary(kernel_fusion(data$x, data$y, rbf_kernel()))$kernels,
+    c("kernel", "weight", "share"))
 })
 
-test_that("cross-Gram matrices may lack all their values, not their numbers, and have equally many rows", {
+test_that(paste(
+  "cross-Gram matrices may lack all their values, not their numbers, and have equally many rows"
+), {
   data <- toy(20, 3)
   K <- list(a = gram(data$x), b = gram(data$x, linear_kernel()), c = gram(data$x, rbf_kernel(3)))
   fit <- kernel_fusion(y = data$y, kernels = K, adaptive = FALSE)
   nothing <- lapply(K, function(k) matrix(NA, 2, 20))
   expect_identical(predict(fit, nothing), c(NA_real_, NA_real_))
-  expect_error(predict(fit, within_list(nothing, b = matrix(c(NA, TRUE), 2, 20))), "`newdata$b` must be a numeric matrix", fixed = TRUE,
+  expect_error(predict(fit, within_list(nothing, b = matrix(c(NA, TRUE), 2, 20))),
+    "`newdata$b` must be a numeric matrix", fixed = TRUE,
                class = "kernelect_error_argument")
   rows <- list(a = K$a[1:4, ], b = K$b[1:4, ], c = K$c[1:3, ])
-  expect_error(predict(fit, rows), "equally many rows, not 4 and 3.", fixed = TRUE, class = "kernelect_error_argument")
-  expect_error(predict(fit, unname(K[1:2])), "a list of 3 cross-Gram matrices, or name them", class = "kernelect_error_argument")
+  expect_error(predict(fit, rows), "equally many rows, not 4 and 3.", fixed = TRUE,
+    class = "kernelect_error_argument")
+  expect_error(predict(fit, unname(K[1:2])), "a list of 3 cross-Gram matrices, or name them",
+    class = "kernelect_error_argument")
   holes <- list(a = replace(K$a, cbind(2, 5), NA), b = replace(K$b, cbind(7, 1), NaN), c = K$c)
   expect_identical(which(is.na(predict(fit, holes))), c(2L, 7L))
   expect_equal(predict(fit, holes)[-c(2, 7)], fitted(fit)[-c(2, 7)], tolerance = 1e-10)
-  expect_equal(predict(fit, lapply(K, function(k) k[3, , drop = FALSE])), fitted(fit)[3], tolerance = 1e-10)
+  expect_equal(predict(fit, lapply(K, function(k) k[3, , drop = FALSE])), fitted(fit)[3],
+    tolerance = 1e-10)
 })
 
 test_that("the response of Gram matrices may be of any kind, and what is missing is said", {
   K <- list(a = gram(iris[1:4]))
   factor_fit <- kernel_fusion(y = iris$Species, kernels = K, adaptive = FALSE)
-  expect_identical(kernel_fusion(y = as.character(iris$Species), kernels = K, adaptive = FALSE)$dual, factor_fit$dual)
+  expect_identical(
+    kernel_fusion(y = as.character(iris$Species), kernels = K, adaptive = FALSE)$dual,
+    factor_fit$dual)
   for (y in list(iris$Species, as.character(iris$Species), iris$Sepal.Length)) {
     y[c(1, 4)] <- NA
-    expect_error(kernel_fusion(y = y, kernels = K), "missing", class = "kernelect_error_missing_values")
+    expect_error(kernel_fusion(y = y, kernels = K), "missing",
+      class = "kernelect_error_missing_values")
   }
-  expect_error(kernel_fusion(y = iris$Sepal.Length[1:2], kernels = K), "per row of the Gram matrices (150), not 2.", fixed = TRUE,
+  expect_error(kernel_fusion(y = iris$Sepal.Length[1:2], kernels = K),
+    "per row of the Gram matrices (150), not 2.", fixed = TRUE,
                class = "kernelect_error_argument")
   for (bad in list(list(), data.frame(a = 1), K$a, "a")) {
-    expect_error(kernel_fusion(y = iris$Species, kernels = bad), "Give `x`, or `kernels` as a named list", class = "kernelect_error_argument")
+    expect_error(kernel_fusion(y = iris$Species, kernels = bad),
+      "Give `x`, or `kernels` as a named list", class = "kernelect_error_argument")
   }
 })
 
@@ -827,7 +925,8 @@ test_that("predictions carry the names of the new rows", {
   expect_named(predict(by_gram, cross), rownames(new))
   three <- predict(kernel_fusion(iris[1:4], iris$Species), iris[c(7, 70), ], type = "decision")
   expect_identical(dimnames(three), list(c("7", "70"), levels(iris$Species)))
-  expect_error(predict(by_gram, cross, threads = 0), "`threads`", class = "kernelect_error_argument")
+  expect_error(predict(by_gram, cross, threads = 0), "`threads`",
+    class = "kernelect_error_argument")
 })
 
 test_that("a response in I() and a single complete row go with Gram matrices, too", {
@@ -844,13 +943,16 @@ test_that("a response in I() and a single complete row go with Gram matrices, to
 
 test_that("a cost beyond numbers is named as such, and the last that is one is not", {
   data <- list(x = iris[51:150, 1:2], y = iris$Species[51:150])
-  expect_error(kernel_fusion(data$x, data$y, cost = 1e300), "`cost` must be at most 1e100, or `Inf`", class = "kernelect_error_argument")
+  expect_error(kernel_fusion(data$x, data$y, cost = 1e300),
+    "`cost` must be at most 1e100, or `Inf`", class = "kernelect_error_argument")
   expect_error(check_cost(1.0001e100), class = "kernelect_error_argument")
   expect_identical(check_cost(1e100), 1e100)
   expect_identical(check_cost(Inf), Inf)
   set <- list(mean_diagonal = c(1, 1))
-  expect_error(prune_weights(c(1, Inf), set, list(scale = 1), list()), "smaller `cost`", class = "kernelect_error_not_finite")
-  expect_error(prune_weights(c(1, NaN), set, list(scale = 1), list()), "smaller `cost`", class = "kernelect_error_not_finite")
+  expect_error(prune_weights(c(1, Inf), set, list(scale = 1), list()), "smaller `cost`",
+    class = "kernelect_error_not_finite")
+  expect_error(prune_weights(c(1, NaN), set, list(scale = 1), list()), "smaller `cost`",
+    class = "kernelect_error_not_finite")
 })
 
 # ---- weights on a simplex -------------------------------------------------------------------
@@ -883,7 +985,8 @@ test_that("weights on the simplex are the best there are, for classes and number
     forms <- vapply(grams, function(K) sum(a * (K %*% a)), 0) / unit
     expect_equal(unname(forms[share > 1e-3]), rep(max(forms), sum(share > 1e-3)), tolerance = 1e-2)
     # the gap is that of the formula
-    expect_equal(fit$weights_gap, (max(forms) - sum(share * forms)) / 2 / fit$objective, tolerance = 0.02)
+    expect_equal(fit$weights_gap, (max(forms) - sum(share * forms)) / 2 / fit$objective,
+      tolerance = 0.02)
   }
 })
 
@@ -896,11 +999,13 @@ test_that("the objective is that of the primal problem", {
   g <- reference_sides(y)[, 1]
   a <- g * fit$dual
   f <- drop(K %*% a) + fit$intercept
-  expect_equal(fit$objective, sum(a * (K %*% a)) / 2 + 2 * sum(pmax(0, 1 - g * f)), tolerance = 1e-6)
+  expect_equal(fit$objective, sum(a * (K %*% a)) / 2 + 2 * sum(pmax(0, 1 - g * f)),
+    tolerance = 1e-6)
   fit <- kernel_fusion(y = data$y, kernels = grams, noise = 0.3)
   K <- Reduce(`+`, Map(`*`, grams, fit$weights))
   f <- drop(K %*% fit$dual) + fit$intercept
-  expect_equal(fit$objective, sum(fit$dual * (K %*% fit$dual)) / 2 + sum((data$y - f)^2) / (2 * 0.3), tolerance = 1e-6)
+  expect_equal(fit$objective,
+    sum(fit$dual * (K %*% fit$dual)) / 2 + sum((data$y - f)^2) / (2 * 0.3), tolerance = 1e-6)
 })
 
 test_that("the nearest point of the simplex is found", {
@@ -924,8 +1029,11 @@ test_that("columns keep the paper's rule, kernels the simplex, and either can be
   grams <- kernel_fusion(y = data$y, kernels = column_grams(scale(data$x)), tol = 1e-10)
   expect_equal(columns$weights, grams$weights, tolerance = 1e-6)
   expect_equal(unname(columns$fitted.values), unname(grams$fitted.values), tolerance = 1e-6)
-  expect_error(kernel_fusion(data$x, data$y, rule = "best"), "`rule`", class = "kernelect_error_argument")
-  expect_warning(kernel_fusion(data$x, factor(data$y > 0), list(rbf_kernel(1), rbf_kernel(3), linear_kernel()), max_iter = 1, tol = 1e-12, folds = 0), "duality gap", class = "kernelect_warning_convergence")
+  expect_error(kernel_fusion(data$x, data$y, rule = "best"), "`rule`",
+    class = "kernelect_error_argument")
+  expect_warning(kernel_fusion(data$x, factor(data$y > 0),
+    list(rbf_kernel(1), rbf_kernel(3), linear_kernel()), max_iter = 1, tol = 1e-12, folds = 0),
+      "duality gap", class = "kernelect_warning_convergence")
 })
 
 # ---- case weights ---------------------------------------------------------------------------
@@ -936,17 +1044,21 @@ test_that("whole case weights give the fit of repeated rows", {
   at <- rep(1:40, w)
   collect <- function(dual) unname(rowsum(as.matrix(dual), at))
   for (y in list(data$y, factor(data$y > 0), cut(data$y, 3))) {
-    for (kernels in list(NULL, list(rbf_kernel(), linear_kernel()), list(a = rbf_kernel("median"), noise_kernel()))) {
+    for (kernels in list(NULL, list(rbf_kernel(), linear_kernel()),
+      list(a = rbf_kernel("median"), noise_kernel()))) {
       for (noise in if (is.numeric(y)) c(0, 0.1) else 0.1) {
         if (noise == 0 && !is.null(kernels)) next # exact equalities have no case weights
-        given <- kernel_fusion(data$x, y, kernels, weights = w, noise = noise, folds = 0, max_iter = 30, tol = 0.5)
-        again <- kernel_fusion(data$x[at, ], y[at], kernels, noise = noise, folds = 0, max_iter = 30, tol = 0.5)
+        given <- kernel_fusion(data$x, y, kernels, weights = w, noise = noise, folds = 0,
+          max_iter = 30, tol = 0.5)
+        again <- kernel_fusion(data$x[at, ], y[at], kernels, noise = noise, folds = 0,
+          max_iter = 30, tol = 0.5)
         if (any(vapply(kernels, is_noise, NA))) next # a noise kernel tells repeated rows apart
         expect_equal(given$scaling, again$scaling, tolerance = 1e-12)
         expect_equal(given$weights, again$weights, tolerance = 1e-10)
         expect_equal(given$intercept, again$intercept, tolerance = 1e-8)
         expect_equal(given$training_error, again$training_error, tolerance = 1e-8)
-        expect_equal(predict(given, data$x, type = "response"), predict(again, data$x, type = "response"), tolerance = 1e-8)
+        expect_equal(predict(given, data$x, type = "response"),
+          predict(again, data$x, type = "response"), tolerance = 1e-8)
         expect_true(all(as.matrix(given$dual)[w == 0, ] == 0))
       }
     }
@@ -957,39 +1069,49 @@ test_that("case weights are costs by row, by any route", {
   data <- toy(40, 3)
   y <- factor(data$y > 0)
   w <- seq(0.1, 2, length.out = 40)
-  fit <- kernel_fusion(data$x, y, list(rbf_kernel(2)), adaptive = FALSE, weights = w, cost = 0.7, folds = 0)
+  fit <- kernel_fusion(data$x, y, list(rbf_kernel(2)), adaptive = FALSE, weights = w, cost = 0.7,
+    folds = 0)
   expect_true(all(fit$dual <= 0.7 * w + 1e-12))
   expect_true(any(abs(fit$dual - 0.7 * w) < 1e-12))
   x <- scale_by(data$x, w)
   twin <- svm_dual(gram(x, rbf_kernel(2)), ifelse(y == "TRUE", 1, -1), 0.7 * w)
   expect_equal(fit$dual, twin$lambda, tolerance = 1e-6)
   frame <- data.frame(data$x, y, w)
-  by_formula <- kernel_fusion(y ~ v1 + v2 + v3, frame, kernels = list(rbf_kernel(2)), adaptive = FALSE, weights = w, cost = 0.7, folds = 0)
+  by_formula <- kernel_fusion(y ~ v1 + v2 + v3, frame, kernels = list(rbf_kernel(2)),
+    adaptive = FALSE, weights = w, cost = 0.7, folds = 0)
   expect_equal(by_formula$dual, fit$dual)
-  by_gram <- kernel_fusion(y = y, kernels = list(rbf = gram(x, rbf_kernel(2))), adaptive = FALSE, weights = w, cost = 0.7, folds = 0)
+  by_gram <- kernel_fusion(y = y, kernels = list(rbf = gram(x, rbf_kernel(2))), adaptive = FALSE,
+    weights = w, cost = 0.7, folds = 0)
   expect_equal(by_gram$dual, fit$dual, tolerance = 1e-6)
-  expect_error(kernel_fusion(data$x, y, weights = w[-1]), "`weights`", class = "kernelect_error_argument")
+  expect_error(kernel_fusion(data$x, y, weights = w[-1]), "`weights`",
+    class = "kernelect_error_argument")
 })
 
 test_that("a class without weight is none", {
   w <- as.numeric(iris$Species != "setosa")
   fit <- kernel_fusion(iris[1:4], iris$Species, weights = w, folds = 0)
   expect_identical(fit$levels, c("versicolor", "virginica"))
-  expect_equal(unname(fit$weights), unname(kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], folds = 0)$weights), tolerance = 1e-8)
-  expect_error(kernel_fusion(iris[1:4], iris$Species, weights = as.numeric(iris$Species == "setosa")), class = "kernelect_error_classes")
+  expect_equal(unname(fit$weights),
+    unname(kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], folds = 0)$weights),
+    tolerance = 1e-8)
+  expect_error(kernel_fusion(iris[1:4], iris$Species,
+    weights = as.numeric(iris$Species == "setosa")), class = "kernelect_error_classes")
 })
 
 # ---- probabilities --------------------------------------------------------------------------
 
 test_that("probabilities are those of decisions of rows left out", {
   data <- toy(60, 3)
-  for (y in list(factor(data$y + random_matrix(60, 1, 8)[, 1] > 0), cut(data$y, 3, labels = c("a", "b", "c")))) {
+  for (y in list(factor(data$y + random_matrix(60, 1, 8)[, 1] > 0),
+    cut(data$y, 3, labels = c("a", "b", "c")))) {
     fit <- kernel_fusion(data$x, y, list(rbf_kernel(2), linear_kernel()), folds = 3)
     p <- predict(fit, rbind(data$x, NA), type = "prob")
     expect_identical(colnames(p), levels(y))
     expect_equal(rowSums(p)[1:60], rep(1, 60), ignore_attr = TRUE)
     expect_true(all(is.na(p[61, ])))
-    expect_equal(p[1:60, ], calibrated_probabilities(fit$calibration, predict(fit, data$x, type = "decision")), ignore_attr = TRUE)
+    expect_equal(p[1:60, ],
+      calibrated_probabilities(fit$calibration, predict(fit, data$x, type = "decision")),
+      ignore_attr = TRUE)
     expect_identical(dim(predict(fit, data$x[0, ], type = "prob")), c(0L, nlevels(y)))
     # the same by fits without the fold, on the same scale
     fold <- spread_folds(y, 3)
@@ -998,7 +1120,8 @@ test_that("probabilities are those of decisions of rows left out", {
     for (f in 1:3) {
       keep <- fold != f
       grams <- lapply(list(rbf = rbf_kernel(2), linear = linear_kernel()), function(k) gram(x, k))
-      part <- kernel_fusion(y = y[keep], kernels = lapply(grams, function(K) K[keep, keep]), folds = 0, tol = 1e-12, max_iter = 300)
+      part <- kernel_fusion(y = y[keep], kernels = lapply(grams, function(K) K[keep, keep]),
+        folds = 0, tol = 1e-12, max_iter = 300)
       left[!keep, ] <- predict(part, lapply(grams, function(K) K[!keep, keep]), type = "decision")
     }
     twin <- calibrate_softmax(left, y)
@@ -1011,9 +1134,12 @@ test_that("probabilities can be left out, and are then not to be had", {
   data <- toy(40, 3)
   fit <- kernel_fusion(data$x, factor(data$y > 0), folds = 0)
   expect_null(fit$calibration)
-  expect_error(predict(fit, data$x, type = "prob"), "`folds = 0`", class = "kernelect_error_argument")
-  expect_error(predict(kernel_fusion(data$x, data$y), data$x, type = "prob"), "regression", class = "kernelect_error_argument")
-  expect_error(kernel_fusion(data$x, factor(data$y > 0), folds = 1), "`folds`", class = "kernelect_error_argument")
+  expect_error(predict(fit, data$x, type = "prob"), "`folds = 0`",
+    class = "kernelect_error_argument")
+  expect_error(predict(kernel_fusion(data$x, data$y), data$x, type = "prob"), "regression",
+    class = "kernelect_error_argument")
+  expect_error(kernel_fusion(data$x, factor(data$y > 0), folds = 1), "`folds`",
+    class = "kernelect_error_argument")
 })
 
 test_that("folds take turns within the classes", {
@@ -1022,7 +1148,8 @@ test_that("folds take turns within the classes", {
 })
 
 test_that("what fusing takes is counted, and said before it is taken", {
-  expect_error(check_fusion_memory(1e6, 2, FALSE), "3 matrices of 1,000,000 x 1,000,000 need 24 TB", class = "kernelect_error_memory")
+  expect_error(check_fusion_memory(1e6, 2, FALSE), "3 matrices of 1,000,000 x 1,000,000 need 24 TB",
+    class = "kernelect_error_memory")
   expect_error(check_fusion_memory(1e6, 2, TRUE), "5 matrices", class = "kernelect_error_memory")
   expect_silent(check_fusion_memory(100, 2, TRUE))
 })
@@ -1036,11 +1163,14 @@ test_that("a path is as long as its iterations, whatever `max_iter`", {
 
 test_that("machines on rows are those on matrices, to their gap", {
   data <- toy(150, 4)
-  kernels <- list(a = rbf_kernel(), b = kernel_on(rbf_kernel(1), 1:3), line = linear_kernel(), n = noise_kernel())
+  kernels <- list(a = rbf_kernel(), b = kernel_on(rbf_kernel(1), 1:3), line = linear_kernel(),
+    n = noise_kernel())
   for (y in list(factor(data$y > 0), cut(data$y, 3))) {
     for (rule in c("preset", "simplex", "adaptive")) {
       for (on in list(kernels, NULL)) {
-        fit <- function() suppressWarnings(kernel_fusion(data$x, y, on, adaptive = rule != "preset", rule = if (rule != "preset") rule, folds = 2, max_iter = 4))
+        fit <- function() suppressWarnings(
+          kernel_fusion(data$x, y, on, adaptive = rule != "preset",
+            rule = if (rule != "preset") rule, folds = 2, max_iter = 4))
         held <- fit()
         local({
           old <- options(kernelect.held = 0)
@@ -1050,7 +1180,8 @@ test_that("machines on rows are those on matrices, to their gap", {
           expect_equal(rows$weights, held$weights, tolerance = 1e-5)
           expect_equal(rows$fitted.values, held$fitted.values, tolerance = 1e-4)
           expect_lte(rows$gap, 1e-6)
-          expect_equal(predict(rows, data$x, type = "prob"), predict(held, data$x, type = "prob"), tolerance = 1e-3)
+          expect_equal(predict(rows, data$x, type = "prob"), predict(held, data$x, type = "prob"),
+            tolerance = 1e-3)
         })
       }
     }
@@ -1063,20 +1194,24 @@ test_that("matrices are held where they are small, must be, or come from a funct
   expect_false(holds_matrices(6000, list(one), FALSE))
   expect_false(holds_matrices(5000, list(one, one), FALSE))
   expect_true(holds_matrices(6000, list(one), TRUE))
-  expect_true(holds_matrices(6000, list(list(kernel = function_kernel(function(x, z) tcrossprod(x, z)))), FALSE))
+  expect_true(holds_matrices(6000,
+    list(list(kernel = function_kernel(function(x, z) tcrossprod(x, z)))), FALSE))
 })
 
 test_that("an indefinite kernel is found from some of its rows, too", {
   old <- options(kernelect.held = 0)
   on.exit(options(old))
   data <- toy(60, 3)
-  expect_error(kernel_fusion(data$x, factor(data$y > 0), list(sigmoid_kernel(1, -1))), class = "kernelect_error_indefinite")
+  expect_error(kernel_fusion(data$x, factor(data$y > 0), list(sigmoid_kernel(1, -1))),
+    class = "kernelect_error_indefinite")
 })
 
 test_that("a hard margin on rows is found or refused", {
   old <- options(kernelect.held = 0)
   on.exit(options(old))
-  fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], list(rbf_kernel()), adaptive = FALSE, cost = Inf)
+  fit <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100], list(rbf_kernel()), adaptive = FALSE,
+    cost = Inf)
   expect_equal(fit$training_error, 0)
-  expect_error(kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], list(linear_kernel()), cost = Inf), class = "kernelect_error_infeasible")
+  expect_error(kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], list(linear_kernel()),
+    cost = Inf), class = "kernelect_error_infeasible")
 })

@@ -8,23 +8,32 @@ glue_calls <- function() {
   u <- matrix(rep(c(1, -1), each = 3))
   linear <- list(type = "linear")
   spline <- list(type = "spline")
-  both <- list(type = "sum", scale = 1, parts = list(linear, list(type = "rbf", scale = 1, weights = c(1, 2))))
+  both <- list(type = "sum", scale = 1,
+    parts = list(linear, list(type = "rbf", scale = 1, weights = c(1, 2))))
   spec <- list(type = "alignment", constant = 1, block = 240)
   without <- function(list) lapply(seq_along(list), function(i) list[-i])
-  bad_spec <- c(without(spec), list(c(1, 1, 240), unname(spec)), lapply(list(list(type = "a"), list(type = 1), list(block = 0), list(constant = "a")),
-                                                                       function(bad) utils::modifyList(spec, bad)))
+  bad_spec <- c(without(spec), list(c(1, 1, 240), unname(spec)),
+    lapply(list(list(type = "a"), list(type = 1), list(block = 0), list(constant = "a")),
+      function(bad) utils::modifyList(spec, bad)))
   control <- list(optimizer = "lbfgs", max_iter = 3, tol = 1e-6, kinked = 0)
-  bad_control <- c(without(control), list(c(0, 3, 1e-6, 0), utils::modifyList(control, list(optimizer = "a"))))
+  bad_control <- c(without(control),
+    list(c(0, 3, 1e-6, 0), utils::modifyList(control, list(optimizer = "a"))))
   narrow <- x[, 1, drop = FALSE]
   text <- matrix("a", 6, 2)
   short <- c(1, 2, 3)
   bad_x <- list(text, x[, 1], NULL)
-  bad_label <- list(label[-1], c(label, 1L), as.double(label), replace(label, 2, 0L), replace(label, 2, NA))
-  bad_kernel <- list(list(type = "none"), list(type = 1), list("linear"), list(type = c("linear", "rbf")), "linear", 1:4, NULL,
-                     list(type = "rbf", scale = "a"), list(type = "rbf", scale = 1:2), list(type = "sum", scale = 1),
-                     list(type = "linear", weights = 1), list(type = "linear", weights = 1:2), list(type = "linear", parts = list(linear)),
-                     list(type = "sum", parts = list()), list(type = "product", parts = linear), list(type = "sum", parts = list(linear, 1)),
-                     Reduce(function(inner, i) list(type = c("sum", "product")[i %% 2 + 1], parts = list(inner, linear)), 1:25, linear))
+  bad_label <- list(label[-1], c(label, 1L), as.double(label), replace(label, 2, 0L),
+    replace(label, 2, NA))
+  bad_kernel <- list(list(type = "none"), list(type = 1), list("linear"),
+    list(type = c("linear", "rbf")), "linear", 1:4, NULL,
+                     list(type = "rbf", scale = "a"), list(type = "rbf", scale = 1:2),
+                     list(type = "sum", scale = 1),
+                     list(type = "linear", weights = 1), list(type = "linear", weights = 1:2),
+                     list(type = "linear", parts = list(linear)),
+                     list(type = "sum", parts = list()), list(type = "product", parts = linear),
+                     list(type = "sum", parts = list(linear, 1)),
+                     Reduce(function(inner, i) list(type = c("sum", "product")[i %% 2 + 1],
+                       parts = list(inner, linear)), 1:25, linear))
   bad_threads <- list(0L, NA, -1L)
   problem <- list(x, u)
   bad_problem <- list(bad_x, list(u[-1, , drop = FALSE], c(u), NULL, text, u[, 0]))
@@ -36,13 +45,17 @@ glue_calls <- function() {
     whole
   }
   bad_sources <- c(
-    lapply(bad_x, function(bad) source(x = bad)), lapply(list(narrow, text), function(bad) source(z = bad)),
-    lapply(bad_kernel, function(bad) source(kernel = bad)), lapply(list(1, short, 1:2), function(bad) source(shift = bad)),
+    lapply(bad_x, function(bad) source(x = bad)),
+    lapply(list(narrow, text), function(bad) source(z = bad)),
+    lapply(bad_kernel, function(bad) source(kernel = bad)),
+    lapply(list(1, short, 1:2), function(bad) source(shift = bad)),
     list(list(), x, list(K = K[, -1]), unname(source()))
   )
-  dual <- list(linear = rep(1, 6), lower = numeric(6), upper = rep(1, 6), start = numeric(6), total = 1)
+  dual <- list(linear = rep(1, 6), lower = numeric(6), upper = rep(1, 6), start = numeric(6),
+    total = 1)
   kept <- list(vectors = x[1:3, ], kernel = both, shift = NULL, center = NULL, scale = NULL)
-  what <- list(centres = 0L, column = NULL, constant = 0, factor = NULL, residual = FALSE, dual = NULL, offset = NULL, diagonal = NULL)
+  what <- list(centres = 0L, column = NULL, constant = 0, factor = NULL, residual = FALSE,
+    dual = NULL, offset = NULL, diagonal = NULL)
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
@@ -60,60 +73,85 @@ glue_calls <- function() {
     ),
     ffi_maximise_function = list(
       list(objective, environment(), c(1, 1), control),
-      list(list(1, function(w) 1, function(w) "a", function(w) 1:3), list(1), list(1:2), bad_control)
+      list(list(1, function(w) 1, function(w) "a", function(w) 1:3), list(1), list(1:2),
+        bad_control)
     ),
-    ffi_flip_sums = list(c(problem, list(c(1, 0), c(0, 1), 1L)), c(bad_problem, list(list(1, NULL), list(1, NULL, 1:2), bad_threads))),
-    ffi_subset_pairs = list(c(problem, list(linear, 1L)), c(bad_problem, list(bad_kernel, bad_threads))),
-    ffi_subset_extend = list(c(problem, list(linear, c(1, 0), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
-    ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)), c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
+    ffi_flip_sums = list(c(problem, list(c(1, 0), c(0, 1), 1L)),
+      c(bad_problem, list(list(1, NULL), list(1, NULL, 1:2), bad_threads))),
+    ffi_subset_pairs = list(c(problem, list(linear, 1L)),
+      c(bad_problem, list(bad_kernel, bad_threads))),
+    ffi_subset_extend = list(c(problem, list(linear, c(1, 0), 1L)),
+      c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
+    ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)),
+      c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_dual = list(
       list(K, dual, list(tol = 1e-8, max_iter = 100)),
-      list(list(K[, -1], text), c(without(dual), list(1, utils::modifyList(dual, list(upper = 1:6)), utils::modifyList(dual, list(linear = 1)))),
+      list(list(K[, -1], text),
+        c(without(dual),
+          list(1, utils::modifyList(dual, list(upper = 1:6)),
+            utils::modifyList(dual, list(linear = 1)))),
            c(without(list(tol = 1e-8, max_iter = 100)), list(c(1, 1, 1))))
     ),
     ffi_eigen = list(list(K, 0), list(list(K[, -1], text, K[0, 0]), NULL)),
     ffi_expand = list(
       list(x, kept, what, 1L),
-      list(bad_x, c(lapply(list(narrow, text), function(bad) utils::modifyList(kept, list(vectors = bad))),
+      list(bad_x, c(lapply(list(narrow, text),
+        function(bad) utils::modifyList(kept, list(vectors = bad))),
                     lapply(bad_kernel, function(bad) replace(kept, "kernel", list(bad))),
-                    list(utils::modifyList(kept, list(scale = c(1, 1))), utils::modifyList(kept, list(center = 1)))),
-           lapply(list(list(factor = diag(2)), list(dual = narrow[1:2, , drop = FALSE]), list(column = 1), list(centres = 1L)),
+                    list(utils::modifyList(kept, list(scale = c(1, 1))),
+                      utils::modifyList(kept, list(center = 1)))),
+           lapply(list(list(factor = diag(2)), list(dual = narrow[1:2, , drop = FALSE]),
+             list(column = 1), list(centres = 1L)),
                   function(bad) utils::modifyList(what, bad)), bad_threads)
     ),
     ffi_extremes = list(list(x, c(0, 0), diag(2)), list(bad_x, list(1, 1:2), list(diag(3), 1))),
     ffi_working = list(
-      list(row_sum(list(kernel_source(x, linear_kernel()))), dual, list(tol = 1e-8, max_iter = 100, size = 4, cache = 1e6, threads = 1L)),
-      list(list(list(), row_sum(list()), row_sum(list(kernel_source(x, linear_kernel())), c(1, 2)), row_sum(list(kernel_source(x[-1, ], linear_kernel())))),
-           without(dual), without(list(tol = 1e-8, max_iter = 100, size = 4, cache = 1e6, threads = 1L)))
+      list(row_sum(list(kernel_source(x, linear_kernel()))), dual,
+        list(tol = 1e-8, max_iter = 100, size = 4, cache = 1e6, threads = 1L)),
+      list(list(list(), row_sum(list()), row_sum(list(kernel_source(x, linear_kernel())), c(1, 2)),
+        row_sum(list(kernel_source(x[-1, ], linear_kernel())))),
+           without(dual), without(
+             list(tol = 1e-8, max_iter = 100, size = 4, cache = 1e6, threads = 1L)))
     ),
-    ffi_source_form = list(list(kernel_source(x, linear_kernel()), x, 1L), list(list(list()), list(x[-1, ], text), bad_threads)),
-    ffi_gram_product = list(list(K, x, TRUE), list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
+    ffi_source_form = list(list(kernel_source(x, linear_kernel()), x, 1L),
+      list(list(list()), list(x[-1, ], text), bad_threads)),
+    ffi_gram_product = list(list(K, x, TRUE),
+      list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
     ffi_regress = list(
       list(x, narrow, 0, NULL, TRUE),
-      list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL, list(1, short), NULL)
+      list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL,
+        list(1, short), NULL)
     ),
     ffi_nested_loo = list(
       list(regression, 2, NULL, TRUE),
-      list(list(within_list(regression, q = x[-1, ]), within_list(regression, r = diag(3)), within_list(regression, c = diag(3))), list(0, 3),
+      list(list(within_list(regression, q = x[-1, ]), within_list(regression, r = diag(3)),
+        within_list(regression, c = diag(3))), list(0, 3),
            list(label[-1], as.double(label), label, label - 2L), NULL)
     ),
     ffi_ridge_loo = list(
-      list(regression, 2, NULL, TRUE, 1), list(list(within_list(regression, y = x[-1, ])), list(0, 3), list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
+      list(regression, 2, NULL, TRUE, 1),
+      list(list(within_list(regression, y = x[-1, ])), list(0, 3),
+        list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
-    ffi_fuse = list(list(list(K, K), c(1, 2)), list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
-    ffi_centred_system = list(list(K, rep(1, 6), rep(0, 6), 1), list(list(K[, -1], text), list(1, NULL), list(1, NULL), NULL)),
+    ffi_fuse = list(list(list(K, K), c(1, 2)),
+      list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
+    ffi_centred_system = list(list(K, rep(1, 6), rep(0, 6), 1),
+      list(list(K[, -1], text), list(1, NULL), list(1, NULL), NULL)),
     ffi_forms = list(list(list(K), x), list(list(list(), K, list(K[, -1])), list(x[-1, ], 1:6))),
     ffi_gram = list(list(source(), 1L), list(bad_sources, bad_threads)),
     ffi_diagonal = list(list(x, both), list(bad_x, bad_kernel)),
     ffi_exact_shift = list(list(x), list(bad_x)),
-    ffi_kernel_traits = list(list(both), list(Filter(function(bad) is.null(as.list(bad)$weights), bad_kernel))),
+    ffi_kernel_traits = list(list(both),
+      list(Filter(function(bad) is.null(as.list(bad)$weights), bad_kernel))),
     ffi_scale_gradient = list(
       list(x, both, c(1, 1), K),
-      list(bad_x, c(bad_kernel, list(spline)), list(1, short, 1:2), list(K[, -1], text, K[-1, -1], c(K)))
+      list(bad_x, c(bad_kernel, list(spline)), list(1, short, 1:2),
+        list(K[, -1], text, K[-1, -1], c(K)))
     ),
     ffi_kffs = list(
       list(x, label, "given", 1:2, FALSE),
-      list(c(bad_x, list(x[0, ], x[, 0])), bad_label, list("a", 1, NULL), list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)
+      list(c(bad_x, list(x[0, ], x[, 0])), bad_label, list("a", 1, NULL),
+        list(1L, c(1, 2), c(1L, 3L), c(0L, 1L), c(1L, NA)), NULL)
     ),
     ffi_nearest = list(
       list(x, x, label, c(0, 0), 0, 1L),
@@ -121,9 +159,11 @@ glue_calls <- function() {
     ),
     ffi_nested_errors = list(
       list(x, label, 1:6, c(0, 0), 1L, FALSE),
-      list(list(text, x[-1, ]), c(bad_label, list(rev(label))), list(1:5, 1:7, c(1:5, 7L), 0:5, as.double(1:6)), list(0, NULL, 1:2), bad_threads, NULL)
+      list(list(text, x[-1, ]), c(bad_label, list(rev(label))),
+        list(1:5, 1:7, c(1:5, 7L), 0:5, as.double(1:6)), list(0, NULL, 1:2), bad_threads, NULL)
     ),
-    ffi_weighted_columns = list(list(x, 2:1, c(1, 2)), list(bad_x, list(c(1L, 3L), 0:1, c(1, 2)), list(1, NULL, 1:2))),
+    ffi_weighted_columns = list(list(x, 2:1, c(1, 2)),
+      list(bad_x, list(c(1L, 3L), 0:1, c(1, 2)), list(1, NULL, 1:2))),
     ffi_zeros = list(list(2L, 3L), list(list(-1L, NA, NULL), list(-1L, NA, NULL)))
   )
 }
@@ -135,13 +175,15 @@ test_that("every entry point refuses what does not fit", {
     arguments <- calls[[name]][[1L]]
     spoilt <- calls[[name]][[2L]]
     # some entries work in place: each call has arguments of its own
-    run <- function(arguments) do.call(.Call, c(list(entry), unserialize(serialize(arguments, NULL))))
+    run <- function(arguments) do.call(.Call,
+      c(list(entry), unserialize(serialize(arguments, NULL))))
     expect_error(run(arguments), NA)
     for (i in seq_along(spoilt)) {
       for (bad in spoilt[[i]]) {
         arguments_now <- arguments
         arguments_now[i] <- list(bad)
-        expect_error(run(arguments_now), "internal error", info = paste(name, "argument", i, paste(deparse(bad), collapse = "")))
+        expect_error(run(arguments_now), "internal error",
+          info = paste(name, "argument", i, paste(deparse(bad), collapse = "")))
       }
     }
   }
@@ -150,22 +192,32 @@ test_that("every entry point refuses what does not fit", {
 test_that("the engine of bases refuses a source or a rule that does not fit", {
   x <- random_matrix(6, 2)
   K <- tcrossprod(x) + diag(6)
-  rule <- list(method = "kobl", limit = 3, tol = 0, threshold = numeric(4), first = NULL, neighbours = 0, verbose = FALSE,
+  rule <- list(method = "kobl", limit = 3, tol = 0, threshold = numeric(4), first = NULL,
+    neighbours = 0, verbose = FALSE,
                candidates = 0, columns = 0)
   run <- function(source, rule, threads = 1L) .Call(ffi_basis, source, rule, FALSE, threads)
   changed <- function(...) utils::modifyList(rule, list(...), keep.null = TRUE)
   refused <- function(expr, words = "internal error") expect_error(expr, words)
   data <- list(x = x, kernel = list(type = "rbf", scale = 0.5), shift = NULL)
   f <- function(i, j) K[i, j, drop = FALSE]
-  for (source in list(list(K = K), data, list(f = f, diagonal = diag(K)))) expect_length(run(source, rule)$index, 3)
-  for (source in list(list(K = K[, -1]), list(K = 1), list(f = 1, diagonal = diag(K)), list(f = f, diagonal = 1:6), list(),
-                      list(f = function(i, j) 1, diagonal = diag(K)), list(f = function(i, j) "a", diagonal = diag(K)),
-                      c(data[1], kernel = list(1:4)), utils::modifyList(data, list(shift = 1)), c(data[1], list(kernel = list(type = "rbf", weights = 1))))) {
+  for (source in list(list(K = K), data, list(f = f, diagonal = diag(K)))) {
+    expect_length(run(source, rule)$index, 3)
+  }
+  for (source in list(list(K = K[, -1]), list(K = 1), list(f = 1, diagonal = diag(K)),
+    list(f = f, diagonal = 1:6), list(),
+                      list(f = function(i, j) 1, diagonal = diag(K)),
+                      list(f = function(i, j) "a", diagonal = diag(K)),
+                      c(data[1], kernel = list(1:4)), utils::modifyList(data, list(shift = 1)),
+                      c(data[1], list(kernel = list(type = "rbf", weights = 1))))) {
     refused(run(source, rule))
   }
-  for (bad in list(changed(limit = 0), changed(limit = 7, threshold = numeric(8)), changed(threshold = numeric(3)), changed(threshold = numeric(5)),
-                   changed(threshold = NULL), changed(neighbours = 7), changed(tol = "a"), changed(tol = c(1, 2)), changed(limit = NULL), changed(method = "a"), changed(method = 2),
-                   changed(method = "fvs", first = 7L), changed(method = "fvs", first = 0L), changed(method = "fvs", first = 1))) {
+  for (bad in list(changed(limit = 0), changed(limit = 7, threshold = numeric(8)),
+    changed(threshold = numeric(3)), changed(threshold = numeric(5)),
+                   changed(threshold = NULL), changed(neighbours = 7), changed(tol = "a"),
+                   changed(tol = c(1, 2)), changed(limit = NULL), changed(method = "a"),
+                   changed(method = 2),
+                   changed(method = "fvs", first = 7L), changed(method = "fvs", first = 0L),
+                   changed(method = "fvs", first = 1))) {
     refused(run(list(K = K), bad))
   }
   refused(run(list(K = K), rule, 0L))

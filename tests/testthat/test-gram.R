@@ -155,7 +155,8 @@ test_that("a size that cannot be had is refused with the bytes it needs", {
   x <- matrix(1, 2e6, 1)
   error <- expect_error(gram(x, linear_kernel()), class = "kernelect_error_memory")
   expect_match(conditionMessage(error), "2,000,000 x 2,000,000 matrix needs 32 TB", fixed = TRUE)
-  expect_error(check_memory(1e7, 1e6, "Buy more."), "A 10,000,000 x 1,000,000 matrix needs 80 TB.*Buy more.",
+  expect_error(check_memory(1e7, 1e6, "Buy more."),
+    "A 10,000,000 x 1,000,000 matrix needs 80 TB.*Buy more.",
                class = "kernelect_error_memory")
 })
 
@@ -204,7 +205,8 @@ test_that("a function kernel gets weighted matrices and its result is checked", 
   )
   for (f in bad) {
     expect_error(
-      gram(x, function_kernel(f)), "`f` of `function_kernel\\(\\)` must", class = "kernelect_error_kernel"
+      gram(x, function_kernel(f)), "`f` of `function_kernel\\(\\)` must",
+      class = "kernelect_error_kernel"
     )
   }
   expect_error(
@@ -254,13 +256,16 @@ test_that("bad input is refused with the argument's name", {
 
 test_that("an error within a kernel function is told as one of ours", {
   f <- function(x, z) stop("no such thing")
-  expect_error(gram(random_matrix(4, 2), function_kernel(f)), "`f` .*: no such thing", class = "kernelect_error_kernel")
+  expect_error(gram(random_matrix(4, 2), function_kernel(f)), "`f` .*: no such thing",
+    class = "kernelect_error_kernel")
 })
 
 test_that("the diagonal alone is that of the Gram matrix", {
   x <- random_matrix(70, 3)
-  for (kernel in c(all_kernels(), all_kernels(c(0.5, 2, 1)), list(function_kernel(function(x, z) (2 + tcrossprod(x, z))^2)))) {
-    expect_equal(kernel_diagonal(kernel, x), diag(gram(x, kernel)), tolerance = 1e-12, label = kernel$type)
+  for (kernel in c(all_kernels(), all_kernels(c(0.5, 2, 1)),
+    list(function_kernel(function(x, z) (2 + tcrossprod(x, z))^2)))) {
+    expect_equal(kernel_diagonal(kernel, x), diag(gram(x, kernel)), tolerance = 1e-12,
+      label = kernel$type)
   }
 })
 
@@ -296,7 +301,8 @@ test_that("a spline kernel is refused where its bound leaves the numbers, and on
 test_that("the memory of the machine is known on Linux", {
   skip_if_not(file.exists("/proc/meminfo"), "no /proc/meminfo on this system")
   total <- grep("^MemTotal", readLines("/proc/meminfo"), value = TRUE)
-  expect_equal(.Call(ffi_memory_limit), 1024 * as.numeric(gsub("[^0-9]", "", total)), tolerance = 0.01)
+  expect_equal(.Call(ffi_memory_limit), 1024 * as.numeric(gsub("[^0-9]", "", total)),
+    tolerance = 0.01)
 })
 
 test_that("a function kernel answers for both sets of rows, in its own unit", {
@@ -305,30 +311,39 @@ test_that("a function kernel answers for both sets of rows, in its own unit", {
   w <- c(2, 0.5, -1)
   squared <- function(x, z) (1 + tcrossprod(x, z))^2
   ours <- polynomial_kernel(2, weights = w)
-  expect_equal(gram(x, function_kernel(squared, weights = w), z), reference_gram(x, ours, z), tolerance = 1e-13)
-  expect_equal(kernel_diagonal(function_kernel(squared, weights = w), x), diag(reference_gram(x, ours)), tolerance = 1e-13)
+  expect_equal(gram(x, function_kernel(squared, weights = w), z), reference_gram(x, ours, z),
+    tolerance = 1e-13)
+  expect_equal(kernel_diagonal(function_kernel(squared, weights = w), x),
+    diag(reference_gram(x, ours)), tolerance = 1e-13)
   wrong <- list(
-    function(x, z) tcrossprod(x, z)[, -1], function(x, z) tcrossprod(x, z)[-1, ], function(x, z) tcrossprod(z, x),
+    function(x, z) tcrossprod(x, z)[, -1], function(x, z) tcrossprod(x, z)[-1, ],
+    function(x, z) tcrossprod(z, x),
     function(x, z) rep(1, nrow(x) * nrow(z)), function(x, z) tcrossprod(x, z) > 0
   )
   for (f in wrong) {
-    expect_error(gram(x, function_kernel(f), z), "must return a numeric 6 x 4 matrix, not", class = "kernelect_error_kernel")
+    expect_error(gram(x, function_kernel(f), z), "must return a numeric 6 x 4 matrix, not",
+      class = "kernelect_error_kernel")
   }
-  labelled <- function(x, z) matrix(1L, nrow(x), nrow(z), dimnames = list(letters[seq_len(nrow(x))], NULL))
+  labelled <- function(x, z) matrix(1L, nrow(x), nrow(z),
+    dimnames = list(letters[seq_len(nrow(x))], NULL))
   expect_identical(gram(x, function_kernel(labelled)), matrix(1, 6, 6))
   expect_identical(gram(x, function_kernel(labelled), z), matrix(1, 6, 4))
   expect_identical(gram(x, function_kernel(function(x, z) 0 * tcrossprod(x, z))), matrix(0, 6, 6))
-  bent <- function(unit, gap) function(x, z) unit * (tcrossprod(x, z) + replace(matrix(0, nrow(x), nrow(z)), 2, gap))
+  bent <- function(unit, gap) function(x, z) unit *
+    (tcrossprod(x, z) + replace(matrix(0, nrow(x), nrow(z)), 2, gap))
   for (unit in c(1e-6, 1, 1e6)) {
     K <- bent(unit, 1e-9)(x, x)
     expect_identical(gram(x, function_kernel(bent(unit, 1e-9))), (K + t(K)) / 2)
-    expect_error(gram(x, function_kernel(bent(unit, 1e-6))), "must be symmetric", class = "kernelect_error_kernel")
+    expect_error(gram(x, function_kernel(bent(unit, 1e-6))), "must be symmetric",
+      class = "kernelect_error_kernel")
   }
 })
 
 test_that("bytes have three digits and the largest unit that fits", {
   expect_identical(format_bytes(999), "999 bytes")
-  for (i in 1:6) expect_identical(format_bytes(1000^i), paste(1, c("kB", "MB", "GB", "TB", "PB", "EB")[i]))
+  for (i in 1:6) {
+    expect_identical(format_bytes(1000^i), paste(1, c("kB", "MB", "GB", "TB", "PB", "EB")[i]))
+  }
   expect_identical(format_bytes(1.23456e21), "1235 EB")
   expect_identical(format_bytes(16461e6), "16.5 GB")
 })
@@ -336,10 +351,13 @@ test_that("bytes have three digits and the largest unit that fits", {
 test_that("one row keeps its name, and rows of `z` are looked at", {
   expect_identical(dimnames(gram(mtcars[1, ], linear_kernel())), rep(list("Mazda RX4"), 2))
   x <- random_matrix(3, 2)
-  expect_identical(gram(x, linear_kernel(), x[2, , drop = FALSE]), tcrossprod(x, x[2, , drop = FALSE]))
+  expect_identical(gram(x, linear_kernel(), x[2, , drop = FALSE]),
+    tcrossprod(x, x[2, , drop = FALSE]))
   z <- rbind(c(NaN, 1), c(NA, 2))
-  expect_error(gram(x, z = z), "`z` has missing values in column 1 (1).", fixed = TRUE, class = "kernelect_error_missing_values")
-  expect_error(gram(x, z = z[1, , drop = FALSE]), "`z` has NaN (1)", fixed = TRUE, class = "kernelect_error_not_finite")
+  expect_error(gram(x, z = z), "`z` has missing values in column 1 (1).", fixed = TRUE,
+    class = "kernelect_error_missing_values")
+  expect_error(gram(x, z = z[1, , drop = FALSE]), "`z` has NaN (1)", fixed = TRUE,
+    class = "kernelect_error_not_finite")
 })
 
 # Differences, squared and summed.
@@ -359,8 +377,10 @@ test_that("far outliers and distant clusters cost no digits", {
     )
     for (case in cases) {
       D <- naive_distances(case[[1]])
-      expect_lt(max(abs(gram(case[[1]], rbf_kernel(case[[2]])) - exp(-D / (2 * case[[2]]^2)))), 1e-12)
-      expect_lt(max(abs(gram(case[[1]], laplace_kernel(case[[2]])) - exp(-sqrt(D) / case[[2]]))), 1e-12)
+      expect_lt(max(abs(gram(case[[1]], rbf_kernel(case[[2]])) - exp(-D / (2 * case[[2]]^2)))),
+        1e-12)
+      expect_lt(max(abs(gram(case[[1]], laplace_kernel(case[[2]])) - exp(-sqrt(D) / case[[2]]))),
+        1e-12)
     }
   }
 })

@@ -34,12 +34,14 @@ hostile_tables <- list(
   "data frame" = function(x) as.data.frame(x),
   "data frame, no rows" = function(x) as.data.frame(x)[0, ],
   "data frame, no columns" = function(x) as.data.frame(x)[, 0],
-  "factor with unused levels" = function(x) data.frame(x, f = factor(rep(c("u", "v"), nrow(x) / 2), levels = c("u", "v", "w"))),
+  "factor with unused levels" = function(x) data.frame(x,
+    f = factor(rep(c("u", "v"), nrow(x) / 2), levels = c("u", "v", "w"))),
   "factor all NA" = function(x) data.frame(x, f = factor(rep(NA, nrow(x)))),
   "text column" = function(x) data.frame(x, f = rep(c("u", "v"), nrow(x) / 2)),
   "list column" = function(x) data.frame(x, l = I(as.list(seq_len(nrow(x))))),
   "date column" = function(x) data.frame(x, when = as.Date("2020-01-01") + seq_len(nrow(x))),
-  "time column" = function(x) data.frame(x, when = as.POSIXct(seq_len(nrow(x)), origin = "1970-01-01", tz = "UTC")),
+  "time column" = function(x) data.frame(x,
+    when = as.POSIXct(seq_len(nrow(x)), origin = "1970-01-01", tz = "UTC")),
   "matrix column" = function(x) data.frame(m = I(x[, 1:2]), c = x[, 3]),
   "complex column" = function(x) data.frame(x, z = seq_len(nrow(x)) + 1i),
   "sparse Matrix" = function(x) Matrix::Matrix(x, sparse = TRUE),
@@ -56,7 +58,8 @@ hostile_tables <- list(
 )
 
 not_a_matrix <- c(
-  "nothing", "no rows", "no columns", "one column", "a vector", "complex", "text", "three-way array", "a list",
+  "nothing", "no rows", "no columns", "one column", "a vector", "complex", "text",
+  "three-way array", "a list",
   "a function", "an environment", "data frame", "sparse Matrix"
 )
 
@@ -111,9 +114,12 @@ hostile_numbers <- list(
 # What a single argument may be given. Values that no argument takes as they are must be
 # refused by name; the snapshot shows which are taken.
 hostile_values <- list(
-  "NULL" = NULL, "NA" = NA, "NaN" = NaN, "Inf" = Inf, "-Inf" = -Inf, "-1" = -1, "0" = 0, "0.5" = 0.5, "2" = 2,
-  "1e308" = 1e308, "2^31" = 2^31, "1e-320" = 1e-320, "two numbers" = c(2, 3), "no number" = numeric(),
-  "TRUE" = TRUE, "text" = "nonsense", "no text" = character(), "list" = list(), "function" = function(...) stop("called"),
+  "NULL" = NULL, "NA" = NA, "NaN" = NaN, "Inf" = Inf, "-Inf" = -Inf, "-1" = -1, "0" = 0,
+  "0.5" = 0.5, "2" = 2,
+  "1e308" = 1e308, "2^31" = 2^31, "1e-320" = 1e-320, "two numbers" = c(2, 3),
+  "no number" = numeric(),
+  "TRUE" = TRUE, "text" = "nonsense", "no text" = character(), "list" = list(),
+  "function" = function(...) stop("called"),
   "NULL function" = function(...) NULL, "factor" = factor("a"), "date" = as.Date("2020-01-01"),
   "complex" = 1i, "matrix" = diag(2), "environment" = globalenv(), "formula" = ~a
 )
@@ -128,7 +134,9 @@ tell <- function(result, words = in_words(result$value)) {
 tell_error <- function(e) {
   text <- conditionMessage(e)
   if (!is_classed(e)) return(paste("UNCLASSED", text))
-  if (!grepl("`[^`]+`|kernel function|Kernel values", text)) return(paste("NAMES NO ARGUMENT", text))
+  if (!grepl("`[^`]+`|kernel function|Kernel values", text)) {
+    return(paste("NAMES NO ARGUMENT", text))
+  }
   paste("error", sub("kernelect_error_", "", class(e)[1L]))
 }
 
@@ -171,7 +179,8 @@ show_table <- function(rows) {
 # No cell may be an error or warning without class, or a number that is none.
 expect_no_broken <- function(rows) {
   broken <- rows[grepl("UNCLASSED|NOT FINITE|NAMES NO", rows)]
-  expect_identical(unname(broken), character(), info = paste(names(broken), broken, collapse = "\n"))
+  expect_identical(unname(broken), character(),
+    info = paste(names(broken), broken, collapse = "\n"))
 }
 
 rows_of <- function(cases, f) vapply(cases, f, "")
@@ -180,9 +189,12 @@ rows_of <- function(cases, f) vapply(cases, f, "")
 
 test_that("every exported function is in the catalogue", {
   elsewhere <- c( # in test-boundary.R, test-export.R, test-text.R, test-recipes.R
-    "export_c", "plot_boundary", "read_model", "write_model", grep("^step_", exported(), value = TRUE)
+    "export_c", "plot_boundary", "read_model", "write_model",
+    grep("^step_", exported(), value = TRUE)
   )
-  expect_identical(setdiff(exported(), c(names(all_fits), names(all_measures), all_makers, elsewhere)), character())
+  expect_identical(
+    setdiff(exported(), c(names(all_fits), names(all_measures), all_makers, elsewhere)),
+    character())
 })
 
 for (name in names(fits())) {
@@ -213,7 +225,8 @@ for (name in names(Filter(function(e) e$y != "none", fits()))) {
 
 test_that("gram answers hostile tables", {
   skip_if_not_installed("Matrix")
-  rows <- rows_of(hostile_tables, function(make) run_measure(measures()$gram, make(small_table()$x)))
+  rows <- rows_of(hostile_tables,
+    function(make) run_measure(measures()$gram, make(small_table()$x)))
   expect_no_broken(rows)
   expect_snapshot(show_table(rows))
 })
@@ -237,7 +250,8 @@ for (name in names(Filter(function(e) e$y == "class", measures()))) {
     data <- small_table()
     K <- gram(data$x)
     rows <- c(
-      rows_of(hostile_tables[not_a_matrix], function(make) run_measure(entry, make(K[, 1:3]), data$class)),
+      rows_of(hostile_tables[not_a_matrix],
+        function(make) run_measure(entry, make(K[, 1:3]), data$class)),
       rows_of(hostile_grams, function(make) run_measure(entry, make(K), data$class)),
       rows_of(hostile_classes, function(make) run_measure(entry, K, make(data$class)))
     )
@@ -250,7 +264,8 @@ for (name in names(Filter(function(e) e$y == "class", measures()))) {
 for (name in intersect(c("kernel_lm", "kernel_tune", "kernel_fusion"), names(fits()))) {
   test_that(paste(name, "answers hostile classes"), {
     data <- small_table()
-    rows <- rows_of(hostile_classes, function(make) run_fit(fits()[[name]], data$x, make(data$class)))
+    rows <- rows_of(hostile_classes,
+      function(make) run_fit(fits()[[name]], data$x, make(data$class)))
     expect_no_broken(rows)
     expect_snapshot(show_table(rows))
   })
@@ -360,7 +375,8 @@ for (name in c(names(fits()), names(measures()), makers())) {
 }
 
 test_that("each function names the argument that is missing", {
-  for (name in c(names(fits()), names(measures()), intersect(c("as_kernel", "function_kernel", "kernel_on"), exported()))) {
+  for (name in c(names(fits()), names(measures()),
+    intersect(c("as_kernel", "function_kernel", "kernel_on"), exported()))) {
     result <- attempt(get(name, asNamespace("kernelect"))())
     expect_true(is_classed(result$error), info = name)
   }
@@ -370,7 +386,8 @@ for (name in names(fits())) {
   test_that(paste(name, "refuses an argument it does not know"), {
     entry <- fits()[[name]]
     data <- small_table()
-    expect_error(entry$call(data$x, response_for(entry, data), Size = 3), class = "kernelect_error_dots")
+    expect_error(entry$call(data$x, response_for(entry, data), Size = 3),
+      class = "kernelect_error_dots")
     expect_error(entry$call(data$x, response_for(entry, data), Size = 3), "`Size`")
   })
 }

@@ -4,13 +4,16 @@ test_that("without ridge on a linear kernel, all is that of lm()", {
   new <- mtcars[c(1, 7, 30), ]
   for (interval in c("none", "confidence")) {
     expect_equal(
-      predict(fit, new, se.fit = TRUE, interval = interval, level = 0.9), predict(twin, new, se.fit = TRUE, interval = interval, level = 0.9),
+      predict(fit, new, se.fit = TRUE, interval = interval, level = 0.9),
+      predict(twin, new, se.fit = TRUE, interval = interval, level = 0.9),
       tolerance = 1e-8
     )
   }
-  expect_equal(predict(fit, new, interval = "confidence"), predict(twin, new, interval = "confidence"), tolerance = 1e-8)
+  expect_equal(predict(fit, new, interval = "confidence"),
+    predict(twin, new, interval = "confidence"), tolerance = 1e-8)
   expect_equal(hatvalues(fit), hatvalues(twin), tolerance = 1e-8)
-  expect_equal(c(sigma(fit), deviance(fit), df.residual(fit)), c(sigma(twin), deviance(twin), df.residual(twin)), tolerance = 1e-8)
+  expect_equal(c(sigma(fit), deviance(fit), df.residual(fit)),
+    c(sigma(twin), deviance(twin), df.residual(twin)), tolerance = 1e-8)
 })
 
 test_that("leverages are the diagonal of the penalised fit's matrix, and standard errors follow", {
@@ -29,7 +32,9 @@ test_that("leverages are the diagonal of the penalised fit's matrix, and standar
   expect_identical(found$fit, predict(fit, new))
 })
 
-test_that("prediction intervals are quantiles of leave-one-out residuals in units of what is expected", {
+test_that(paste(
+  "prediction intervals are quantiles of leave-one-out residuals in units of what is expected"
+), {
   x <- random_matrix(60, 2)
   y <- x[, 1]^2 + random_matrix(60, 1, 3)[, 1]
   new <- random_matrix(20, 2, 8)
@@ -63,20 +68,23 @@ test_that("order statistics count weights, and many are thinned", {
   at <- seq(0.1, 0.9, by = 0.05)
   quantiles <- function(d) approx(d$probability, d$value, at, rule = 2)$y
   expect_equal(quantiles(weighted_order(values, weights)), quantiles(plain), tolerance = 1e-12)
-  expect_equal(quantiles(plain), unname(quantile(rep(values, weights), at, type = 6)), tolerance = 1e-12)
+  expect_equal(quantiles(plain), unname(quantile(rep(values, weights), at, type = 6)),
+    tolerance = 1e-12)
   many <- abs(random_matrix(5000, 1)[, 1])
   thin <- weighted_order(many, rep(1, 5000))
   expect_identical(nrow(thin), 200L)
   expect_equal(max(thin$value), max(many))
   expect_false(is.unsorted(thin$probability, strictly = TRUE))
-  expect_equal(approx(thin$probability, thin$value, 0.95)$y, unname(quantile(many, 0.95, type = 6)), tolerance = 1e-3)
+  expect_equal(approx(thin$probability, thin$value, 0.95)$y, unname(quantile(many, 0.95, type = 6)),
+    tolerance = 1e-3)
 })
 
 test_that("the training rows are predicted where no others are given", {
   for (weights in list(NULL, rep_len(c(1, 2), 32))) {
     fit <- kernel_lm(mtcars[c("wt", "hp")], mtcars$mpg, weights = weights)
     for (interval in c("confidence", "prediction")) {
-      expect_equal(predict(fit, interval = interval), predict(fit, mtcars, interval = interval), tolerance = 1e-6)
+      expect_equal(predict(fit, interval = interval), predict(fit, mtcars, interval = interval),
+        tolerance = 1e-6)
     }
   }
 })
@@ -97,23 +105,29 @@ test_that("what has no interval is refused by class", {
   several <- kernel_lm(cbind(mpg, qsec) ~ wt, mtcars)
   one <- kernel_lm(mpg ~ wt, mtcars)
   for (fit in list(classes, several)) {
-    expect_error(predict(fit, iris, interval = "prediction"), "one response", class = "kernelect_error_argument")
+    expect_error(predict(fit, iris, interval = "prediction"), "one response",
+      class = "kernelect_error_argument")
   }
   for (bad in list(0, 1, NA, "high")) {
-    expect_error(predict(one, mtcars, interval = "prediction", level = bad), "`level`", class = "kernelect_error_argument")
+    expect_error(predict(one, mtcars, interval = "prediction", level = bad), "`level`",
+      class = "kernelect_error_argument")
   }
-  expect_error(predict(one, mtcars, interval = "sure"), "`interval`", class = "kernelect_error_argument")
+  expect_error(predict(one, mtcars, interval = "sure"), "`interval`",
+    class = "kernelect_error_argument")
   expect_error(predict(one, mtcars, se.fit = NA), "`se.fit`", class = "kernelect_error_argument")
-  expect_error(predict(one, mtcars, se.fit = TRUE, size = 1), "`size`", class = "kernelect_error_argument")
+  expect_error(predict(one, mtcars, se.fit = TRUE, size = 1), "`size`",
+    class = "kernelect_error_argument")
   expect_error(sigma(classes), "classes", class = "kernelect_error_argument")
   expect_error(deviance(classes), "classes", class = "kernelect_error_argument")
   expect_error(simulate(classes), "classes", class = "kernelect_error_argument")
   expect_error(simulate(several), "one response", class = "kernelect_error_argument")
-  expect_error(hatvalues(kernel_lm(mpg ~ wt, mtcars, keep = FALSE)), "leverages", class = "kernelect_error_model")
+  expect_error(hatvalues(kernel_lm(mpg ~ wt, mtcars, keep = FALSE)), "leverages",
+    class = "kernelect_error_model")
   expect_length(sigma(several), 2)
 })
 
-test_that("simulated responses scatter about the fit by sigma, and the user's random numbers stay", {
+test_that("simulated responses scatter about the fit by sigma, and the user's random numbers stay",
+  {
   fit <- kernel_lm(mpg ~ wt + hp, mtcars)
   set.seed(5)
   before <- .Random.seed

@@ -91,8 +91,10 @@ test_that("kernlab kernels become ours with the same values", {
     expect_equal(gram(x, theirs, z), expected, tolerance = tolerance, label = class(theirs))
     expect_s3_class(as_kernel(theirs), "kernelect_kernel")
   }
-  expect_error(as_kernel(kernlab::besseldot()), "`besseldot` has no counterpart", class = "kernelect_error_argument")
-  expect_error(as_kernel(kernlab::anovadot()), "`function_kernel(function(x, z) ", fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(as_kernel(kernlab::besseldot()), "`besseldot` has no counterpart",
+    class = "kernelect_error_argument")
+  expect_error(as_kernel(kernlab::anovadot()), "`function_kernel(function(x, z) ", fixed = TRUE,
+    class = "kernelect_error_argument")
   bessel <- kernlab::besseldot()
   remedy <- function_kernel(function(x, z) kernlab::kernelMatrix(bessel, x, z))
   expect_equal(gram(x, remedy, z), unclass(kernlab::kernelMatrix(bessel, x, z)), ignore_attr = TRUE)
@@ -160,11 +162,14 @@ test_that("a width that the data do not give is an error", {
 
 test_that("parameters of the wrong length or kind are refused, at their limits accepted", {
   argument <- "kernelect_error_argument"
-  expect_error(rbf_kernel(c("mean", "median")), "`sigma` must be .* not a character vector of length 2", class = argument)
+  expect_error(rbf_kernel(c("mean", "median")),
+    "`sigma` must be .* not a character vector of length 2", class = argument)
   expect_error(laplace_kernel(NA_character_), "`sigma`", class = argument)
   expect_error(linear_kernel(weights = numeric()), "`weights` must be", class = argument)
-  expect_error(linear_kernel(weights = c(1, NA, Inf)), "2 are not", class = "kernelect_error_not_finite")
-  expect_error(rbf_kernel(sigma = 1e-200), "`sigma` must be neither extremely small nor extremely large", class = argument)
+  expect_error(linear_kernel(weights = c(1, NA, Inf)), "2 are not",
+    class = "kernelect_error_not_finite")
+  expect_error(rbf_kernel(sigma = 1e-200),
+    "`sigma` must be neither extremely small nor extremely large", class = argument)
   expect_error(rbf_kernel(width = 1e-320), "`width` must be neither", class = argument)
   expect_identical(as_kernel(polynomial_kernel(1000))$degree, 1000)
   expect_identical(as_kernel(polynomial_kernel(1))$degree, 1)
@@ -199,20 +204,23 @@ test_that("every field of a kernel is looked at before it is used", {
   damaged(polynomial_kernel(), degree = 1001)
   damaged(linear_kernel(), type = c("linear", "linear"))
   damaged(linear_kernel(), type = character())
-  expect_error(as_kernel(structure(1, class = "kernelect_kernel")), "damaged", class = "kernelect_error_argument")
+  expect_error(as_kernel(structure(1, class = "kernelect_kernel")), "damaged",
+    class = "kernelect_error_argument")
 })
 
 test_that("factors of an unknown width multiply", {
   x <- random_matrix(20, 3)
   eighth <- scaled_sigma(scaled_sigma(laplace_kernel("median"), 0.5), 0.25)
-  expect_equal(resolve_kernel(eighth, x)$sigma, stats::median(stats::dist(x)) / 8, tolerance = 1e-13)
+  expect_equal(resolve_kernel(eighth, x)$sigma, stats::median(stats::dist(x)) / 8,
+    tolerance = 1e-13)
 })
 
 test_that("the median of two rows is their distance", {
   expect_equal(resolve_kernel(rbf_kernel("median"), rbind(c(0, 0), c(3, 4)))$sigma, 5)
   # n = 2: each row is half the distance away from the centroid
   expect_equal(resolve_kernel(rbf_kernel("mean"), rbind(c(0, 0), c(3, 4)))$sigma, 2.5)
-  expect_error(resolve_kernel(rbf_kernel("mean"), rbind(c(1, 2))), "identical", class = "kernelect_error_data")
+  expect_error(resolve_kernel(rbf_kernel("mean"), rbind(c(1, 2))), "identical",
+    class = "kernelect_error_data")
 })
 
 test_that("named weights go by position where the columns have no names", {
@@ -223,5 +231,6 @@ test_that("named weights go by position where the columns have no names", {
 
 test_that("five weights are printed, and of more how many there are", {
   expect_output(print(linear_kernel(weights = 1:5)), "weights: 1, 2, 3, 4, 5$")
-  expect_output(print(linear_kernel(weights = 1:6)), "weights: 1, 2, 3, 4, 5, ... (6)", fixed = TRUE)
+  expect_output(print(linear_kernel(weights = 1:6)), "weights: 1, 2, 3, 4, 5, ... (6)",
+    fixed = TRUE)
 })

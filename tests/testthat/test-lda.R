@@ -1,5 +1,6 @@
 test_that("iris inertia is what is known to be right, and what the eigenproblem gives", {
-  fit <- kernel_lda(iris[1:4], iris$Species, rbf_kernel(width = 1), size = 10, scale = FALSE, ridge = 0)
+  fit <- kernel_lda(iris[1:4], iris$Species, rbf_kernel(width = 1), size = 10, scale = FALSE,
+    ridge = 0)
   expect_equal(fit$values, c(0.9775771078, 0.7898683527), tolerance = 1e-9)
   z <- predict(fit$basis, iris[1:4])
   expect_equal(fit$values, reference_inertia(z, iris$Species), tolerance = 1e-9)
@@ -10,10 +11,12 @@ test_that("a linear kernel on all rows is linear discriminant analysis", {
   twin <- MASS::lda(iris[1:4], iris$Species)
   fit <- kernel_lda(iris[1:4], iris$Species, linear_kernel(), basis = NULL, ridge = 0)
   expect_equal(unname(abs(diag(cor(predict(twin)$x, fit$scores)))), c(1, 1), tolerance = 1e-10)
-  expect_equal(softmax_rows(predict(fit, iris, type = "decision")), unname_rows(predict(twin)$posterior), tolerance = 1e-8)
+  expect_equal(softmax_rows(predict(fit, iris, type = "decision")),
+    unname_rows(predict(twin)$posterior), tolerance = 1e-8)
   expect_identical(predict(fit, iris), predict(twin)$class)
   prior <- c(0.5, 0.3, 0.2)
-  uneven <- kernel_lda(iris[1:4], iris$Species, linear_kernel(), basis = NULL, ridge = 0, prior = prior)
+  uneven <- kernel_lda(iris[1:4], iris$Species, linear_kernel(), basis = NULL, ridge = 0,
+    prior = prior)
   expect_equal(
     softmax_rows(predict(uneven, iris, type = "decision")),
     unname_rows(predict(twin, iris[1:4], prior = prior, dimen = 2)$posterior), tolerance = 1e-3
@@ -91,7 +94,8 @@ test_that("bad input is refused in words", {
 })
 
 test_that("rows that are one point, and scores that were not kept, are refused by class", {
-  expect_error(kernel_lda(matrix(1, 6, 2), rep(c("a", "b"), 3), linear_kernel(), scale = FALSE), "no variance",
+  expect_error(kernel_lda(matrix(1, 6, 2), rep(c("a", "b"), 3), linear_kernel(), scale = FALSE),
+    "no variance",
                class = "kernelect_error_data")
   fit <- kernel_lda(iris[1:4], iris$Species, size = 5, keep = FALSE)
   expect_error(plot(fit), "holds no scores", class = "kernelect_error_model")
@@ -129,31 +133,42 @@ test_that("methods print, summarise and draw", {
   expect_identical(nobs(fit), 150L)
 })
 
-test_that("class means and covariance are the plain ones, in any order of the rows and with a class of one row or none", {
+test_that(paste(
+  "class means and covariance are the plain ones, in any order of the rows and with a",
+  "class of one row or none"
+), {
   z <- random_matrix(9, 3)
   classes <- factor(c("c", "a", "c", "a", "c", "b", "a", "c", "a"), c("a", "none", "b", "c"))
   scatter <- class_scatter(z + 0, classes)
   middle <- colMeans(z)
   expect_equal(scatter$center, middle)
   expect_equal(scatter$total, crossprod(sweep(z, 2, middle)) / 9)
-  for (class in c("a", "b", "c")) expect_equal(unname(scatter$means[class, ]), colMeans(z[classes == class, , drop = FALSE]) - middle)
+  for (class in c("a", "b", "c")) {
+    expect_equal(unname(scatter$means[class, ]),
+      colMeans(z[classes == class, , drop = FALSE]) - middle)
+  }
   expect_identical(unname(scatter$means["none", ]), c(0, 0, 0))
   expect_identical(scatter$counts, c(a = 4L, none = 0L, b = 1L, c = 4L))
 })
 
-# Axes of the eigenproblem between x = value (total + ridge * mean variance) x, and the pooled covariance on them.
+# Axes of the eigenproblem between x = value (total + ridge * mean variance) x, and the pooled
+# covariance on them.
 reference_axes <- function(z, classes, ridge) {
   n <- nrow(z)
   z <- sweep(z, 2, colMeans(z))
   means <- apply(z, 2, ave, classes)
   total <- crossprod(z) / n
   axes <- nlevels(droplevels(classes)) - 1
-  v <- Re(eigen(solve(total + ridge * mean(diag(total)) * diag(ncol(z)), crossprod(means) / n))$vectors[, seq_len(axes), drop = FALSE])
+  v <- Re(eigen(solve(total + ridge * mean(diag(total)) * diag(ncol(z)),
+    crossprod(means) / n))$vectors[, seq_len(axes), drop = FALSE])
   v <- v / rep(sqrt(colSums(v * (total %*% v))), each = nrow(v))
-  list(v = v, values = colMeans((means %*% v)^2), within = crossprod((z - means) %*% v) / max(n - nlevels(classes), 1))
+  list(v = v, values = colMeans((means %*% v)^2),
+    within = crossprod((z - means) %*% v) / max(n - nlevels(classes), 1))
 }
 
-test_that("the axes are those of the penalised eigenproblem, one fewer than there are classes with rows", {
+test_that(paste(
+  "the axes are those of the penalised eigenproblem, one fewer than there are classes with rows"
+), {
   z <- random_matrix(20, 4) %*% diag(c(3, 2, 1, 0.5))
   classes <- factor(rep(c("a", "b", "c"), length.out = 20), c("a", "b", "none", "c"))
   z[classes == "b", 1:2] <- z[classes == "b", 1:2] + 2
@@ -173,7 +188,8 @@ test_that("as many rows as classes, and one more, leave a finite covariance with
     z <- random_matrix(n, 2, 5)
     classes <- factor(c("a", "b", "c", "a")[seq_len(n)])
     axes <- discriminant_axes(class_scatter(z + 0, classes), 0)
-    expect_equal(sum(diag(axes$within)), sum(diag(reference_axes(z, classes, 0)$within)), tolerance = 1e-8)
+    expect_equal(sum(diag(axes$within)), sum(diag(reference_axes(z, classes, 0)$within)),
+      tolerance = 1e-8)
   }
 })
 
@@ -195,13 +211,15 @@ test_that("posterior probabilities are those of Gaussian densities", {
   means <- rbind(a = c(0, 0), b = c(2, 1), c = c(-1, 3))
   scores <- random_matrix(6, 2)
   prior <- c(0.5, 0.2, 0.3)
-  density <- vapply(1:3, function(k) prior[k] * exp(-stats::mahalanobis(scores, means[k, ], within) / 2), numeric(6))
+  density <- vapply(1:3,
+    function(k) prior[k] * exp(-stats::mahalanobis(scores, means[k, ], within) / 2), numeric(6))
   gaussian_posterior <- function(...) softmax_rows(gaussian_decisions(...))
   found <- gaussian_posterior(scores, means, within, prior)
   expect_equal(unname(found), density / rowSums(density), tolerance = 1e-10)
   expect_identical(colnames(found), c("a", "b", "c"))
   # a class of prior 0 is never chosen, and far from all classes nothing overflows
-  expect_identical(unname(gaussian_posterior(matrix(c(2, 1), 1), means, within, c(0.5, 0, 0.5))[, 2]), 0)
+  expect_identical(
+    unname(gaussian_posterior(matrix(c(2, 1), 1), means, within, c(0.5, 0, 0.5))[, 2]), 0)
   expect_equal(sum(gaussian_posterior(matrix(1e6, 1, 2), means, within, prior)), 1)
 })
 
@@ -210,25 +228,34 @@ test_that("a prior may have zeros, and must be finite numbers", {
   expect_identical(fit$prior, c(setosa = 0.5, versicolor = 0.5, virginica = 0))
   expect_false("virginica" %in% predict(fit, iris))
   for (prior in list(c(NA, 0.5, 0.5), c(Inf, 0, 0), c("1", "0", "0"))) {
-    expect_error(kernel_lda(iris[1:4], iris$Species, prior = prior), "3 probabilities", class = "kernelect_error_argument")
+    expect_error(kernel_lda(iris[1:4], iris$Species, prior = prior), "3 probabilities",
+      class = "kernelect_error_argument")
   }
 })
 
 test_that("each thing that a discriminant analysis needs is looked at", {
   fit <- kernel_lda(iris[1:4], iris$Species, size = 5)
   resized <- function(p) {
-    within_list(fit, values = numeric(p), scaling = matrix(0, 5, p), within = diag(1, p), scores = matrix(0, 150, p))
+    within_list(fit, values = numeric(p), scaling = matrix(0, 5, p), within = diag(1, p),
+      scores = matrix(0, 150, p))
   }
   broken <- list(
-    within_list(fit, levels = c("a", "a", "b")), within_list(fit, values = c(NA, 0.5)), within_list(fit, scaling = fit$scaling * NA),
-    within_list(fit, means = fit$means * NA), within_list(fit, center = fit$center * NA), within_list(fit, within = fit$within * NA),
-    within_list(fit, prior = fit$prior * NA), within_list(fit, prior = c(0.6, 0.6, -0.2)), within_list(fit, n = "150"),
-    within_list(fit, observed = as.integer(fit$observed)), within_list(fit, observed = fit$observed[-1]),
+    within_list(fit, levels = c("a", "a", "b")), within_list(fit, values = c(NA, 0.5)),
+    within_list(fit, scaling = fit$scaling * NA),
+    within_list(fit, means = fit$means * NA), within_list(fit, center = fit$center * NA),
+    within_list(fit, within = fit$within * NA),
+    within_list(fit, prior = fit$prior * NA), within_list(fit, prior = c(0.6, 0.6, -0.2)),
+    within_list(fit, n = "150"),
+    within_list(fit, observed = as.integer(fit$observed)),
+    within_list(fit, observed = fit$observed[-1]),
     within_list(fit, scores = fit$scores * NA), resized(0), resized(3)
   )
-  for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  for (i in seq_along(broken)) {
+    expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  }
   expect_output(print(resized(2)), "3 classes, 150 rows")
-  expect_output(print(kernel_lda(iris[1:4], iris$Species, size = 5, keep = FALSE)), "3 classes, 150 rows")
+  expect_output(print(kernel_lda(iris[1:4], iris$Species, size = 5, keep = FALSE)),
+    "3 classes, 150 rows")
 })
 
 test_that("six axes and twelve classes are shown in full, more are cut", {
@@ -236,7 +263,8 @@ test_that("six axes and twelve classes are shown in full, more are cut", {
     y <- factor(rep(sprintf("c%02d", seq_len(classes)), each = 3))
     kernel_lda(matrix(seq_along(y)), y, rbf_kernel(2), basis = NULL, scale = FALSE)
   }
-  inertia <- function(classes) grep("^inertia", capture.output(print(fit_of(classes))), value = TRUE)
+  inertia <- function(classes) grep("^inertia", capture.output(print(fit_of(classes))),
+    value = TRUE)
   expect_match(inertia(7), "^inertia:( 0[.][0-9]{4}| 1[.]0000){6}  \\(between / total\\)$")
   expect_match(inertia(8), "^inertia:( 0[.][0-9]{4}| 1[.]0000){6} [.]{3}  \\(between / total\\)$")
   twelve <- capture.output(summary(fit_of(12)))
@@ -256,12 +284,15 @@ test_that("one row as a basis, one new row and the names of rows are served", {
   expect_identical(dimnames(fit$scores), list(rownames(x), "LD1"))
   expect_identical(dimnames(fit$within), list("LD1", "LD1"))
   whole <- predict(fit, x, type = "posterior")
-  expect_equal(predict(fit, x[7, , drop = FALSE], type = "posterior"), whole[7, , drop = FALSE], tolerance = 1e-10)
+  expect_equal(predict(fit, x[7, , drop = FALSE], type = "posterior"), whole[7, , drop = FALSE],
+    tolerance = 1e-10)
   expect_output(print(fit), "2 classes, 100 rows on a basis of 1 row (\"fvs\")", fixed = TRUE)
 })
 
 test_that("nothing is said unasked, and one thread works", {
-  expect_identical(capture.output(type = "message", fit <- kernel_lda(iris[1:4], iris$Species, size = 5)), character())
+  expect_identical(
+    capture.output(type = "message", fit <- kernel_lda(iris[1:4], iris$Species, size = 5)),
+    character())
   with_option("kernelect.threads", NULL, {
     expect_identical(eval(formals(kernel_lda.default)$threads), 1L)
     expect_identical(eval(formals(predict.kernel_lda)$threads), 1L)
@@ -283,10 +314,12 @@ test_that("probabilities are calibrated on rows left out of the same analysis", 
   fit <- kernel_lda(iris[1:4], iris$Species, size = 8, ridge = 0.01)
   z <- predict(fit$basis, iris[1:4])
   penalty <- 0.01 * 150 * mean(apply(z, 2, function(v) mean((v - mean(v))^2)))
-  twin <- calibrate_softmax(lda_decisions(fit, left_out_by_lda(fit, z, iris$Species, penalty)), iris$Species)
+  twin <- calibrate_softmax(lda_decisions(fit, left_out_by_lda(fit, z, iris$Species, penalty)),
+    iris$Species)
   expect_equal(fit$calibration[c("slope", "offset")], twin, tolerance = 1e-5)
   p <- predict(fit, iris, type = "prob")
-  expect_equal(p, calibrated_probabilities(twin, predict(fit, iris, type = "decision")), tolerance = 1e-5)
+  expect_equal(p, calibrated_probabilities(twin, predict(fit, iris, type = "decision")),
+    tolerance = 1e-5)
   expect_identical(predict(fit, iris, type = "posterior"), p)
   expect_equal(rowSums(p), rep(1, 150), tolerance = 1e-12)
   pdf(NULL)
@@ -294,7 +327,8 @@ test_that("probabilities are calibrated on rows left out of the same analysis", 
   expect_identical(plot(fit, type = "calibration"), fit$calibration$reliability)
 })
 
-test_that("another prior moves the odds of two classes by its ratio, and a prior of zero is never", {
+test_that("another prior moves the odds of two classes by its ratio, and a prior of zero is never",
+  {
   shares <- kernel_lda(iris[1:4], iris$Species, size = 8)
   moved <- kernel_lda(iris[1:4], iris$Species, size = 8, prior = c(0.5, 0.5, 0))
   p <- predict(shares, iris[60:80, ], type = "prob")

@@ -34,9 +34,11 @@ test_that("a ridge too small for Cholesky is still the ridge asked for, beyond o
   y <- random_matrix(45, 1, 3)
   ridge <- 1e-9
   fit <- regress(z, list(matrix = y, classes = NULL), ridge)
-  expect_equal(nested_coefficients(fit, 36), reference_ridge(z, y, ridge)[-1, , drop = FALSE], tolerance = 1e-3)
+  expect_equal(nested_coefficients(fit, 36), reference_ridge(z, y, ridge)[-1, , drop = FALSE],
+    tolerance = 1e-3)
   expect_lt(max(abs(size_losses(fit, ridge, NULL)$loss / refitted_loo(z, y, ridge) - 1)), 1e-6)
-  expect_equal(z %*% nested_coefficients(fit, 36), z %*% reference_ridge(z, y, ridge)[-1, , drop = FALSE], tolerance = 1e-8)
+  expect_equal(z %*% nested_coefficients(fit, 36),
+    z %*% reference_ridge(z, y, ridge)[-1, , drop = FALSE], tolerance = 1e-8)
 })
 
 test_that("size = \"loo\" keeps the smallest size of least loss", {
@@ -57,7 +59,8 @@ test_that("the fit minimises the penalised squares on the orthonormal coordinate
       fit <- kernel_lm(x, y, size = 9, ridge = ridge, center = center)
       b <- reference_ridge(predict(fit$basis, x), y, ridge)
       expect_equal(unname(coef(fit)), unname(b), tolerance = 1e-8)
-      expect_equal(unname(fitted(fit)), unname(cbind(1, predict(fit$basis, x)) %*% b), tolerance = 1e-8)
+      expect_equal(unname(fitted(fit)), unname(cbind(1, predict(fit$basis, x)) %*% b),
+        tolerance = 1e-8)
       expect_equal(residuals(fit), y - fitted(fit), tolerance = 1e-12)
       expect_equal(fit$error, mean((y - fitted(fit))^2))
     }
@@ -79,7 +82,8 @@ test_that("a linear kernel gives linear regression and its leave-one-out error",
   twin <- lm(mpg ~ wt + hp + qsec, mtcars)
   fit <- kernel_lm(mpg ~ wt + hp + qsec, mtcars, kernel = linear_kernel(), basis = NULL, ridge = 0)
   expect_equal(fitted(fit), fitted(twin), tolerance = 1e-10)
-  expect_equal(fit$loo$error[3], mean((residuals(twin) / (1 - hatvalues(twin)))^2), tolerance = 1e-10)
+  expect_equal(fit$loo$error[3], mean((residuals(twin) / (1 - hatvalues(twin)))^2),
+    tolerance = 1e-10)
   expect_equal(predict(fit, mtcars[1:3, ]), predict(twin, mtcars[1:3, ]), tolerance = 1e-10)
 })
 
@@ -87,7 +91,8 @@ test_that("raw linear regression on the banana data errs as printed", {
   banana <- shared_data("banana")
   error <- vapply(1:10, function(i) {
     rows <- banana$splits[i, ]
-    fit <- kernel_lm(banana$x[rows, ], banana$y[rows], linear_kernel(), basis = NULL, scale = FALSE, ridge = 0)
+    fit <- kernel_lm(banana$x[rows, ], banana$y[rows], linear_kernel(), basis = NULL, scale = FALSE,
+      ridge = 0)
     100 * mean(predict(fit, banana$x[-rows, ]) != banana$y[-rows])
   }, 0)
   expect_lt(abs(mean(error) - 47.0), 4.5)
@@ -126,7 +131,8 @@ test_that("a transformed formula predicts from raw columns, also on a basis give
   basis <- kernel_basis(~ log(wt) + hp, mtcars, size = 6)
   on_basis <- kernel_lm(mpg ~ log(wt) + hp, mtcars, basis = basis, size = NULL)
   expect_equal(predict(on_basis, mtcars), fitted(fit), tolerance = 1e-8)
-  expect_equal(predict(kernel_lm(mtcars, mtcars$mpg, basis = basis, size = NULL), mtcars), fitted(fit), tolerance = 1e-8)
+  expect_equal(predict(kernel_lm(mtcars, mtcars$mpg, basis = basis, size = NULL), mtcars),
+    fitted(fit), tolerance = 1e-8)
 })
 
 test_that("classes: default prediction, regression values, character and logical labels", {
@@ -134,7 +140,8 @@ test_that("classes: default prediction, regression values, character and logical
   values <- predict(fit, iris, type = "response")
   expect_identical(colnames(values), levels(iris$Species))
   expect_equal(rowSums(values), rep(1, 150), tolerance = 1e-8)
-  expect_identical(predict(fit, iris), factor(levels(iris$Species)[max.col(values)], levels(iris$Species)))
+  expect_identical(predict(fit, iris),
+    factor(levels(iris$Species)[max.col(values)], levels(iris$Species)))
   expect_equal(fit$error, mean(predict(fit, iris) != iris$Species))
   expect_identical(coef(kernel_lm(iris[1:4], as.character(iris$Species))), coef(fit))
   expect_s3_class(predict(kernel_lm(iris[1:4], iris$Species == "setosa"), iris), "factor")
@@ -192,14 +199,16 @@ test_that("what a model does not hold or know is refused by class", {
   fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = 4, keep = FALSE)
   expect_error(residuals(fit), "holds no residuals", class = "kernelect_error_model")
   expect_error(predict(fit), "`newdata` is missing", class = "kernelect_error_argument")
-  expect_error(kernel_lm(iris_matrix(), matrix(0, 150, 0)), "no columns", class = "kernelect_error_argument")
+  expect_error(kernel_lm(iris_matrix(), matrix(0, 150, 0)), "no columns",
+    class = "kernelect_error_argument")
 })
 
 test_that("a basis given may be cut to a size, and a Gram matrix may come by formula", {
   basis <- kernel_basis(iris_matrix(), size = 8)
   cut <- kernel_lm(iris_matrix(), iris$Species, basis = basis, size = 3)
   expect_identical(cut$basis$index, basis$index[1:3])
-  expect_equal(cut$coefficients, kernel_lm(iris_matrix(), iris$Species, basis = head(basis, 3))$coefficients)
+  expect_equal(cut$coefficients,
+    kernel_lm(iris_matrix(), iris$Species, basis = head(basis, 3))$coefficients)
   K <- gram(scale(iris_matrix(1:20)))
   by_gram <- kernel_basis(K = K, size = 5)
   y <- sin(1:20)
@@ -211,11 +220,13 @@ test_that("a basis given may be cut to a size, and a Gram matrix may come by for
 test_that("a damaged model is refused", {
   fit <- kernel_lm(iris[1:4], iris$Species)
   broken <- list(
-    replace(fit, "coefficients", list(fit$coefficients[-1, ])), replace(fit, "levels", list(c("a", "b"))),
+    replace(fit, "coefficients", list(fit$coefficients[-1, ])),
+    replace(fit, "levels", list(c("a", "b"))),
     replace(fit, "coefficients", list(fit$coefficients * NA)), replace(fit, "basis", list(NULL))
   )
   for (model in broken) {
-    expect_error(predict(structure(model, class = "kernel_lm"), iris), class = "kernelect_error_model")
+    expect_error(predict(structure(model, class = "kernel_lm"), iris),
+      class = "kernelect_error_model")
   }
 })
 
@@ -244,7 +255,8 @@ test_that("methods print, summarise and draw", {
   expect_identical(plot(classes), classes$confusion)
   expect_equal(plot(reg)$observed, mtcars$mpg)
   expect_named(plot(classes, type = "loo"), c("size", "ridge", "loss", "error"))
-  expect_named(plot(kernel_lm(iris[1:2], iris[3:4] |> as.matrix(), size = 5)), c("fitted", "observed", "class"))
+  expect_named(plot(kernel_lm(iris[1:2], iris[3:4] |> as.matrix(), size = 5)),
+    c("fitted", "observed", "class"))
   expect_identical(nobs(reg), 32L)
 })
 
@@ -261,7 +273,8 @@ test_that("many rows are worked on in steps", {
   n <- 1200 # with 520 columns a step has about 990 rows
   x <- random_matrix(n, 6)
   y <- sin(x[, 1]) + x[, 2]
-  fit <- kernel_lm(x, y, rbf_kernel(1), basis = "cholesky", size = 520, tol = 0, scale = FALSE, ridge = 0)
+  fit <- kernel_lm(x, y, rbf_kernel(1), basis = "cholesky", size = 520, tol = 0, scale = FALSE,
+    ridge = 0)
   z <- cbind(1, predict(fit$basis, x))
   expect_equal(unname(fitted(fit)), unname(drop(qr.fitted(qr(z), y))), tolerance = 1e-8)
 })
@@ -269,11 +282,15 @@ test_that("many rows are worked on in steps", {
 test_that("each thing that a regression needs is looked at", {
   fit <- kernel_lm(iris[1:4], iris$Species, size = 5)
   broken <- list(
-    within_list(fit, coefficients = fit$coefficients * NA), within_list(fit, coefficients = fit$coefficients[-1, ]),
-    within_list(fit, n = NA), within_list(fit, levels = c("a", "a", "b")), within_list(fit, levels = c("a", "b")),
+    within_list(fit, coefficients = fit$coefficients * NA),
+    within_list(fit, coefficients = fit$coefficients[-1, ]),
+    within_list(fit, n = NA), within_list(fit, levels = c("a", "a", "b")),
+    within_list(fit, levels = c("a", "b")),
     within_list(fit, levels = 1:3), within_list(fit, basis = NULL)
   )
-  for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  for (i in seq_along(broken)) {
+    expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  }
   expect_output(print(within_list(fit, levels = c("a", "b", "c"))), "3 classes")
 })
 
@@ -281,7 +298,8 @@ test_that("what is printed: one row, and a ridge only where there is one", {
   one <- kernel_lm(mpg ~ wt, mtcars, size = 1, ridge = 0)
   expect_output(print(one), "32 rows on a basis of 1 row (\"fvs\")", fixed = TRUE)
   expect_false(any(grepl("ridge", capture.output(print(one)))))
-  expect_output(print(kernel_lm(mpg ~ wt, mtcars, size = 2, ridge = 0.25)), ", ridge 0.25\n", fixed = TRUE)
+  expect_output(print(kernel_lm(mpg ~ wt, mtcars, size = 2, ridge = 0.25)), ", ridge 0.25\n",
+    fixed = TRUE)
 })
 
 test_that("a summary shows seven sizes, evenly spaced on a log scale, and the one chosen", {
@@ -292,7 +310,8 @@ test_that("a summary shows seven sizes, evenly spaced on a log scale, and the on
   expect_lt(nrow(summary(kernel_lm(iris[1:4], iris$Species, size = 13, ridge = 0))$loo), 13)
   best <- kernel_lm(iris[1:4], iris$Species)
   expect_true(length(best$basis$index) %in% summary(best)$loo$size)
-  expect_output(print(summary(best)), paste0("by size (chosen: ", length(best$basis$index), "):"), fixed = TRUE)
+  expect_output(print(summary(best)), paste0("by size (chosen: ", length(best$basis$index), "):"),
+    fixed = TRUE)
   expect_false(any(grepl("fitted", capture.output(summary(kernel_lm(mpg ~ wt, mtcars, size = 2))))))
 })
 
@@ -310,7 +329,9 @@ test_that("one response keeps its column when it came as a matrix, and rows thei
 })
 
 test_that("nothing is said unasked, and one thread works", {
-  expect_identical(capture.output(type = "message", fit <- kernel_lm(iris[1:4], iris$Species, size = 5)), character())
+  expect_identical(
+    capture.output(type = "message", fit <- kernel_lm(iris[1:4], iris$Species, size = 5)),
+    character())
   with_option("kernelect.threads", NULL, {
     expect_identical(eval(formals(kernel_lm.default)$threads), 1L)
     expect_identical(eval(formals(predict.kernel_lm)$threads), 1L)

@@ -1,4 +1,5 @@
-# Residual of row i by a fit in which it has a unit of weight less (or none), coordinate by coordinate; the smallest coefficients
+# Residual of row i by a fit in which it has a unit of weight less (or none), coordinate by
+# coordinate; the smallest coefficients
 # where `ridge` is 0 and rows do not settle them.
 left_out_by_refit <- function(z, y, ridge = 0, weights = rep(1, nrow(z))) {
   t(vapply(seq_len(nrow(z)), function(i) {
@@ -9,12 +10,14 @@ left_out_by_refit <- function(z, y, ridge = 0, weights = rep(1, nrow(z))) {
     s <- svd(zc)
     used <- s$d > 1e-9 * s$d[1]
     a <- s$v[, used, drop = FALSE] %*%
-      (s$d[used] / (s$d[used]^2 + ridge) * crossprod(s$u[, used, drop = FALSE], sqrt(weights) * sweep(y, 2, level)))
+      (s$d[used] / (s$d[used]^2 + ridge) *
+        crossprod(s$u[, used, drop = FALSE], sqrt(weights) * sweep(y, 2, level)))
     drop(y[i, ] - level - (z[i, ] - middle) %*% a)
   }, numeric(ncol(y))))
 }
 
-uneven <- function(n, L, seed = 1) random_matrix(n, L, seed) %*% diag(10^seq(0, -3, length.out = L), L)
+uneven <- function(n, L, seed = 1) random_matrix(n, L, seed) %*% diag(10^seq(0, -3, length.out = L),
+  L)
 response_of <- function(y) list(matrix = y, classes = NULL)
 as_rows <- function(m, n) matrix(m, n)
 
@@ -49,12 +52,14 @@ test_that("all ridges come out as one at a time, in several blocks of rows and w
   for (i in at) {
     twin <- left_out_by_refit(z[, 1:4], indicators(classes), table$ridge[i])
     expect_equal(table$loss[i], mean(rowSums(twin^2)), tolerance = 1e-9)
-    expect_identical(table$error[i], mean(max.col(indicators(classes) - twin, "first") != as.integer(classes)))
+    expect_identical(table$error[i],
+      mean(max.col(indicators(classes) - twin, "first") != as.integer(classes)))
   }
 })
 
 test_that("a leverage of one gets the residual of the smallest coefficients without the row", {
-  # more coordinates than rows: all rows fix a direction from 11 coordinates on, and some coordinates depend on others
+  # more coordinates than rows: all rows fix a direction from 11 coordinates on, and some
+  # coordinates depend on others
   z <- random_matrix(12, 15)
   y <- random_matrix(12, 2, 2)
   fit <- regress(z, response_of(y), 0)
@@ -70,13 +75,16 @@ test_that("a leverage of one gets the residual of the smallest coefficients with
   z <- rbind(cbind(random_matrix(600, 3), 0), c(0, 0, 0, 1))
   y <- random_matrix(601, 1, 4)
   fit <- regress(z, response_of(y), 0)
-  expect_equal(.Call(ffi_nested_loo, fit, 4, NULL, TRUE)$left_out[601], left_out_by_refit(z, y)[601], tolerance = 1e-8)
+  expect_equal(.Call(ffi_nested_loo, fit, 4, NULL, TRUE)$left_out[601],
+    left_out_by_refit(z, y)[601], tolerance = 1e-8)
 })
 
 test_that("a column that rounding alone keeps apart counts as dependent", {
-  # all rows of a table with repeated ones: centring takes a dimension, and Cholesky alone does not see it
+  # all rows of a table with repeated ones: centring takes a dimension, and Cholesky alone does not
+  # see it
   x <- scale(iris_matrix(rep(seq(1, 150, by = 2), rep_len(1:3, 75))))
-  z <- predict(kernel_basis(x, laplace_kernel(), method = "cholesky", size = Inf, tol = 0, scale = FALSE), x)
+  z <- predict(kernel_basis(x, laplace_kernel(), method = "cholesky", size = Inf, tol = 0,
+    scale = FALSE), x)
   y <- indicators(iris$Species[rep(seq(1, 150, by = 2), rep_len(1:3, 75))])
   fit <- regress(z, response_of(y), 0)
   expect_identical(sum(!fit$dependent), qr(scale(z, scale = FALSE))$rank)
@@ -137,7 +145,9 @@ test_that("losses that differ by rounding tie: the smaller size wins, then the l
   expect_identical(best_row(table(c(2, 1, 0, 0))), 4L)
 })
 
-test_that("a ridge added to the factor gives the coefficients of that ridge, for every smaller size too", {
+test_that(paste(
+  "a ridge added to the factor gives the coefficients of that ridge, for every smaller size too"
+), {
   z <- cbind(uneven(30, 6), 1)
   z <- cbind(z, z[, 1] + z[, 2])
   y <- random_matrix(30, 2, 3)
@@ -163,7 +173,8 @@ test_that("predictions of a smaller size are those of a model of that size", {
   fit <- kernel_lm(Species ~ ., iris, ridge = 0.1, size = 12)
   small <- kernel_lm(Species ~ ., iris, ridge = 0.1, size = 5)
   for (type in c("response", "class", "decision")) {
-    expect_equal(predict(fit, iris, type = type, size = 5), predict(small, iris, type = type), tolerance = 1e-9)
+    expect_equal(predict(fit, iris, type = type, size = 5), predict(small, iris, type = type),
+      tolerance = 1e-9)
   }
   reg <- kernel_lm(mpg ~ wt + hp, mtcars, size = 6)
   expect_equal(predict(reg, mtcars, size = 6), predict(reg, mtcars), tolerance = 1e-9)
@@ -179,20 +190,24 @@ test_that("probabilities are calibrated on exact leave-one-out values", {
   values <- indicators(iris$Species) - left_out_by_refit(z, indicators(iris$Species), 0.1)
   twin <- calibrate_softmax(values, iris$Species)
   expect_equal(fit$calibration[c("slope", "offset")], twin, tolerance = 1e-6)
-  expect_equal(p, calibrated_probabilities(twin, predict(fit, iris[c(1, 60, 120), ], type = "decision")), tolerance = 1e-6)
+  expect_equal(p, calibrated_probabilities(twin,
+    predict(fit, iris[c(1, 60, 120), ], type = "decision")), tolerance = 1e-6)
   gap <- iris[1:2, ]
   gap[2, 1] <- NA
   expect_identical(unname(is.na(predict(fit, gap, type = "prob")[, 1])), c(FALSE, TRUE))
-  expect_error(predict(kernel_lm(mpg ~ wt, mtcars), mtcars, type = "prob"), "regression", class = "kernelect_error_argument")
+  expect_error(predict(kernel_lm(mpg ~ wt, mtcars), mtcars, type = "prob"), "regression",
+    class = "kernelect_error_argument")
   pdf(NULL)
   on.exit(dev.off())
   expect_identical(plot(fit, type = "calibration"), fit$calibration$reliability)
-  expect_error(plot(kernel_lm(mpg ~ wt, mtcars), type = "calibration"), class = "kernelect_error_argument")
+  expect_error(plot(kernel_lm(mpg ~ wt, mtcars), type = "calibration"),
+    class = "kernelect_error_argument")
 })
 
 test_that("`ridge` is \"loo\" or a number", {
   for (bad in list("best", -1, NA, c(1, 2))) {
-    expect_error(kernel_lm(iris[1:4], iris$Species, ridge = bad), "`ridge`", class = "kernelect_error_argument")
+    expect_error(kernel_lm(iris[1:4], iris$Species, ridge = bad), "`ridge`",
+      class = "kernelect_error_argument")
   }
 })
 
@@ -203,7 +218,8 @@ test_that("a size that is left alone falls with the number of rows, and is said 
   expect_identical(limit(1e5, modest = TRUE), 200)
   expect_identical(limit(1e8, modest = TRUE), 100)
   expect_identical(limit(1e5), 1000)
-  expect_message(inform_limit(list(), 200), "stopped at 200 rows.*`size`.*1000 rows take about 25 times as long")
-  expect_message(inform_limit(list(limit_name = "most"), 1000), "stopped at 1000 rows; give `most` \\(or `most = Inf`\\) for more[.]")
+  expect_message(inform_limit(list(), 200),
+    "stopped at 200 rows.*`size`.*1000 rows take about 25 times as long")
+  expect_message(inform_limit(list(limit_name = "most"), 1000),
+    "stopped at 1000 rows; give `most` \\(or `most = Inf`\\) for more[.]")
 })
-

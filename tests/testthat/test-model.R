@@ -1,11 +1,13 @@
 test_that("a formula model on a given basis predicts from the variables of that basis", {
   fits <- list(
-    lm = function(basis) kernel_lm(Species ~ ., iris, basis = basis), lda = function(basis) kernel_lda(Species ~ ., iris, basis = basis),
+    lm = function(basis) kernel_lm(Species ~ ., iris, basis = basis),
+    lda = function(basis) kernel_lda(Species ~ ., iris, basis = basis),
     takes = function(basis) kernel_takes(Species ~ ., iris, basis = basis)
   )
   logs <- transform(iris[1:2], Sepal.Length = log(Sepal.Length))
   bases <- list(
-    formula = kernel_basis(~ log(Sepal.Length) + Sepal.Width, iris, size = 8), frame = kernel_basis(iris[1:2], size = 8),
+    formula = kernel_basis(~ log(Sepal.Length) + Sepal.Width, iris, size = 8),
+    frame = kernel_basis(iris[1:2], size = 8),
     matrix = kernel_basis(as.matrix(iris[1:2]), size = 8)
   )
   for (basis in names(bases)) {
@@ -13,11 +15,13 @@ test_that("a formula model on a given basis predicts from the variables of that 
     for (fit in names(fits)) {
       model <- fits[[fit]](bases[[basis]])
       plain <- get(paste0("kernel_", fit))(x, iris$Species, basis = bases[[basis]])
-      expect_identical(predict(model, iris[1:2]), predict(plain, iris[1:2]), info = paste(basis, fit))
+      expect_identical(predict(model, iris[1:2]), predict(plain, iris[1:2]),
+        info = paste(basis, fit))
     }
   }
   whole <- kernel_pca(~ ., iris[1:4], basis = bases$formula)
-  expect_identical(predict(whole, iris[1:2]), predict(kernel_pca(iris, basis = bases$formula), iris[1:2]))
+  expect_identical(predict(whole, iris[1:2]),
+    predict(kernel_pca(iris, basis = bases$formula), iris[1:2]))
   own <- kernel_basis(logs, size = 8)
   names <- c("log(Sepal.Length)", "Sepal.Width")
   by_name <- kernel_basis(stats::setNames(logs, names), size = 8)
@@ -28,11 +32,14 @@ test_that("a formula model on a given basis predicts from the variables of that 
 test_that("a basis of nearly dependent rows warns where predictions suffer", {
   x <- iris[2:4]
   y <- iris$Sepal.Length
-  expect_warning(fit <- kernel_lm(x, y, basis = "kgs", size = NULL, ridge = 0), class = "kernelect_warning_conditioning")
+  expect_warning(fit <- kernel_lm(x, y, basis = "kgs", size = NULL, ridge = 0),
+    class = "kernelect_warning_conditioning")
   expect_gt(max(abs(predict(fit, x) - fitted(fit))), 1e-3)
   # pivots count beside the largest one, whatever the unit of the kernel
-  large <- function_kernel(function(x, z) 1e9 * gram(x, rbf_kernel(sigma = fit$basis$kernel$sigma), z))
-  expect_warning(kernel_lm(x, y, large, basis = "kgs", size = NULL, ridge = 0), class = "kernelect_warning_conditioning")
+  large <- function_kernel(function(x, z) 1e9 *
+    gram(x, rbf_kernel(sigma = fit$basis$kernel$sigma), z))
+  expect_warning(kernel_lm(x, y, large, basis = "kgs", size = NULL, ridge = 0),
+    class = "kernelect_warning_conditioning")
   for (basis in c("fvs", "cholesky", "kobl")) {
     expect_silent(fit <- kernel_lm(x, y, basis = basis, size = NULL))
     expect_equal(predict(fit, x), fitted(fit), tolerance = 1e-6)
@@ -43,7 +50,8 @@ test_that("a basis of nearly dependent rows warns where predictions suffer", {
 
 test_that("a basis is NULL, one name of a method or a kernel_basis", {
   for (bad in list(c("fvs", "kgs"), "qr", NA_character_, character(), 1, TRUE, iris)) {
-    expect_error(kernel_lm(iris[1:4], iris$Species, basis = bad), "`basis` must be NULL, a kernel_basis, or one of \"",
+    expect_error(kernel_lm(iris[1:4], iris$Species, basis = bad),
+      "`basis` must be NULL, a kernel_basis, or one of \"",
                  class = "kernelect_error_argument")
   }
   expect_identical(length(kernel_pca(iris[1:4], basis = NULL, size = 7)$basis$index), 7L)
@@ -54,7 +62,8 @@ test_that("of a given basis the first rows are taken, and its kernel", {
   basis <- kernel_basis(x, rbf_kernel(2), size = 9, tol = 0)
   fit <- kernel_lm(x, iris$Species, basis = basis, size = 4)
   expect_identical(fit$basis$index, basis$index[1:4])
-  expect_identical(predict(fit, x), predict(kernel_lm(x, iris$Species, basis = head(basis, 4), size = Inf), x))
+  expect_identical(predict(fit, x),
+    predict(kernel_lm(x, iris$Species, basis = head(basis, 4), size = Inf), x))
   expect_identical(kernel_lm(x, iris$Species, basis = basis, size = Inf)$basis$index, basis$index)
   widths <- kernel_lm(x, iris$Petal.Width, basis = basis, size = 4)
   expect_equal(predict(widths, x), fitted(widths), tolerance = 1e-10)
@@ -63,7 +72,8 @@ test_that("of a given basis the first rows are taken, and its kernel", {
   others <- list(rbf_kernel(3), laplace_kernel(2), rbf_kernel(2, weights = 1:4), rbf_kernel())
   for (kernel in others) {
     expect_warning(other <- kernel_lm(x, iris$Species, kernel, basis = basis, size = 4),
-                   "which is used: RBF kernel, sigma = 2.", fixed = TRUE, class = "kernelect_warning_kernel")
+                   "which is used: RBF kernel, sigma = 2.", fixed = TRUE,
+                   class = "kernelect_warning_kernel")
     expect_identical(coef(other), coef(fit))
   }
 })
@@ -83,11 +93,15 @@ test_that("a formula on a given basis finds evaluated variables, or evaluates th
   expect_identical(predict(by_formula, iris), predict(plain, iris))
 })
 
-test_that("a formula with more terms than the basis has columns evaluates those that are its columns", {
-  logs <- stats::setNames(transform(iris[1:2], Sepal.Length = log(Sepal.Length)), c("log(Sepal.Length)", "Sepal.Width"))
+test_that(paste(
+  "a formula with more terms than the basis has columns evaluates those that are its columns"
+), {
+  logs <- stats::setNames(transform(iris[1:2], Sepal.Length = log(Sepal.Length)),
+    c("log(Sepal.Length)", "Sepal.Width"))
   basis <- kernel_basis(logs, size = 5)
   model <- kernel_lm(Species ~ log(Sepal.Length) + Sepal.Width + Petal.Width, iris, basis = basis)
-  expect_identical(predict(model, iris), predict(kernel_lm(logs, iris$Species, basis = basis), logs))
+  expect_identical(predict(model, iris),
+    predict(kernel_lm(logs, iris$Species, basis = basis), logs))
 })
 
 test_that("kernels are the same where all their parameters are", {
@@ -96,7 +110,8 @@ test_that("kernels are the same where all their parameters are", {
   a <- polynomial_kernel(2, 0.5, 1)
   expect_true(same_kernel(a, a))
   others <- list(
-    polynomial_kernel(3, 0.5, 1), polynomial_kernel(2, 0.4, 1), polynomial_kernel(2, 0.5, 0), polynomial_kernel(2, 0.5, 1, weights = 1)
+    polynomial_kernel(3, 0.5, 1), polynomial_kernel(2, 0.4, 1), polynomial_kernel(2, 0.5, 0),
+    polynomial_kernel(2, 0.5, 1, weights = 1)
   )
   for (b in others) expect_false(same_kernel(a, b))
   expect_false(same_kernel(function_kernel(function(x, z) 1), function_kernel(function(x, z) 2)))
@@ -115,8 +130,11 @@ test_that("how far predictions are off is told beside the spread of the fit", {
   expect_silent(told(exact))
   bent <- exact
   bent[150, 2] <- bent[150, 2] + 0.05 * spread(exact) # the last row is among those looked at
-  expect_warning(told(bent), paste0("least pivot ", format(min(dependent$path$pivot), digits = 2), "): `predict()` differs from the fit by ",
-                                    format(0.05 * spread(exact) / spread(bent), digits = 2), " of its spread."),
+  expect_warning(told(bent),
+    paste0("least pivot ", format(min(dependent$path$pivot), digits = 2),
+      "): `predict()` differs from the fit by ",
+                                    format(0.05 * spread(exact) / spread(bent), digits = 2),
+                                    " of its spread."),
                  fixed = TRUE, class = "kernelect_warning_conditioning")
   expect_silent(told(bent, basis))
   slight <- exact
@@ -126,25 +144,35 @@ test_that("how far predictions are off is told beside the spread of the fit", {
 })
 
 test_that("a response is turned into numbers or indicators", {
-  expect_identical(response_matrix(c(1L, 2L)), list(matrix = matrix(c(1, 2)), classes = NULL, vector = TRUE))
-  expect_identical(response_matrix(cbind(a = 1:2, b = 2:1))[-2], list(matrix = cbind(a = c(1, 2), b = c(2, 1)), vector = FALSE))
+  expect_identical(response_matrix(c(1L, 2L)),
+    list(matrix = matrix(c(1, 2)), classes = NULL, vector = TRUE))
+  expect_identical(response_matrix(cbind(a = 1:2, b = 2:1))[-2],
+    list(matrix = cbind(a = c(1, 2), b = c(2, 1)), vector = FALSE))
   y <- c("v", "u", "u", "v")
-  expect_identical(response_matrix(y), list(matrix = cbind(u = c(0, 1, 1, 0), v = c(1, 0, 0, 1)), classes = factor(y), vector = FALSE))
+  expect_identical(response_matrix(y),
+    list(matrix = cbind(u = c(0, 1, 1, 0), v = c(1, 0, 0, 1)), classes = factor(y), vector = FALSE))
   expect_identical(response_matrix(c(TRUE, FALSE, FALSE, TRUE))$matrix[, "TRUE"], c(1, 0, 0, 1))
-  expect_error(response_matrix(c("u", "v", "v")), "at least 2 rows: \"u\" has fewer", class = "kernelect_error_classes")
+  expect_error(response_matrix(c("u", "v", "v")), "at least 2 rows: \"u\" has fewer",
+    class = "kernelect_error_classes")
   for (bad in list(Sys.Date() + 0:1, structure(c(1, 2), class = "mine"), 1i, list(1, 2))) {
-    expect_error(response_matrix(bad), "`y` must be a factor, a numeric vector or a numeric matrix", class = "kernelect_error_argument")
+    expect_error(response_matrix(bad), "`y` must be a factor, a numeric vector or a numeric matrix",
+      class = "kernelect_error_argument")
   }
-  expect_error(response_matrix(matrix(0, 2, 0)), "`y` has no columns", class = "kernelect_error_argument")
-  expect_error(response_matrix(c(3, 3)), "^`y` is constant \\(3\\): there is nothing", class = "kernelect_error_response")
-  expect_error(response_matrix(4), "`y` is constant (4)", fixed = TRUE, class = "kernelect_error_response")
-  expect_error(response_matrix(cbind(1:2, 5, 7)), "^Column 2 of `y` is constant \\(5\\)", class = "kernelect_error_response")
+  expect_error(response_matrix(matrix(0, 2, 0)), "`y` has no columns",
+    class = "kernelect_error_argument")
+  expect_error(response_matrix(c(3, 3)), "^`y` is constant \\(3\\): there is nothing",
+    class = "kernelect_error_response")
+  expect_error(response_matrix(4), "`y` is constant (4)", fixed = TRUE,
+    class = "kernelect_error_response")
+  expect_error(response_matrix(cbind(1:2, 5, 7)), "^Column 2 of `y` is constant \\(5\\)",
+    class = "kernelect_error_response")
   expect_error(response_matrix(c(1, 2e150)), "too large", class = "kernelect_error_not_finite")
 })
 
 test_that("classes go to the largest value, ties to the first, and none to no row", {
   levels <- c("u", "v", "w")
-  expect_identical(classes_of(rbind(c(1, 3, 2), c(2, 1, 2)), levels), factor(c("v", "u"), levels = levels))
+  expect_identical(classes_of(rbind(c(1, 3, 2), c(2, 1, 2)), levels),
+    factor(c("v", "u"), levels = levels))
   expect_identical(classes_of(matrix(0, 0, 3), levels), factor(character(), levels = levels))
 })
 
@@ -161,19 +189,22 @@ test_that("many new rows are predicted in chunks as if one by one", {
   new <- mtcars[rep_len(seq_len(32), 200003), c("wt", "disp")]
   expect_gt(length(row_chunks(nrow(new), 5)), 1)
   some <- c(1, 200000, 200001, 200003)
-  expect_equal(unname(predict(fit, new)[some, ]), unname(predict(fit, new[some, ])), tolerance = 1e-12)
+  expect_equal(unname(predict(fit, new)[some, ]), unname(predict(fit, new[some, ])),
+    tolerance = 1e-12)
   expect_equal(predict(fit, mtcars[3, ]), fitted(fit)[3, , drop = FALSE], tolerance = 1e-10)
 })
 
 test_that("every predict() looks at its number of threads", {
   y <- iris$Species
   models <- list(
-    kernel_basis(iris[1:4], size = 3), kernel_pca(iris[1:4], ncomp = 2), kernel_lm(iris[1:4], y, size = 3),
+    kernel_basis(iris[1:4], size = 3), kernel_pca(iris[1:4], ncomp = 2),
+    kernel_lm(iris[1:4], y, size = 3),
     kernel_lda(iris[1:4], y, size = 3), kernel_takes(iris[1:4], y, size = 2)
   )
   for (model in models) {
     for (bad in list(0, 1.5, "two", NA)) {
-      expect_error(predict(model, iris[1:2, 1:4], threads = bad), "`threads`", class = "kernelect_error_argument")
+      expect_error(predict(model, iris[1:2, 1:4], threads = bad), "`threads`",
+        class = "kernelect_error_argument")
     }
   }
 })

@@ -1,8 +1,10 @@
 test_that("iris eigenvalues are those known to be right", {
   full <- kernel_pca(iris[1:4], basis = NULL, scale = FALSE)
-  expect_equal(full$values[1:4], c(46.17484102, 12.96913866, 2.870971696, 2.301084563), tolerance = 1e-8)
+  expect_equal(full$values[1:4], c(46.17484102, 12.96913866, 2.870971696, 2.301084563),
+    tolerance = 1e-8)
   greedy <- kernel_pca(iris[1:4], scale = FALSE, tol = 0.01)
-  expect_equal(greedy$values[1:4], c(46.09130898, 12.91685989, 2.80976804, 2.250602924), tolerance = 1e-8)
+  expect_equal(greedy$values[1:4], c(46.09130898, 12.91685989, 2.80976804, 2.250602924),
+    tolerance = 1e-8)
 })
 
 test_that("full kernel PCA is the eigenproblem of the centred Gram matrix", {
@@ -18,7 +20,8 @@ test_that("full kernel PCA is the eigenproblem of the centred Gram matrix", {
 
 test_that("the iteration for few components agrees with eigen() and settles", {
   x <- random_matrix(500, 6)
-  for (kernel in list(rbf_kernel(), rbf_kernel(sigma = 0.5), polynomial_kernel(degree = 2), laplace_kernel())) {
+  for (kernel in list(rbf_kernel(), rbf_kernel(sigma = 0.5), polynomial_kernel(degree = 2),
+    laplace_kernel())) {
     K <- gram(scale(x), kernel)
     pca <- kernel_pca(x, kernel, basis = NULL, ncomp = 8)
     twin <- reference_kpca(K, 8)
@@ -34,11 +37,14 @@ test_that("the iteration for few components agrees with eigen() and settles", {
   )
 })
 
-test_that("where the iteration has no room or does not settle it says so, and all values are computed", {
+test_that(paste(
+  "where the iteration has no room or does not settle it says so, and all values are computed"
+), {
   expect_null(leading_eigen(function(v) stop("not to be called"), 150, 5))
   # a thousand eigenvalues within a thousandth: one round of the iteration cannot tell them apart
   expect_null(leading_eigen(function(v) v * (1 + 1:1000 / 1e6), 1000, 5, restarts = 1L))
-  expect_equal(leading_eigen(function(v) v * (1:1000)^2, 1000, 2)$values, c(1e6, 999^2), tolerance = 1e-10)
+  expect_equal(leading_eigen(function(v) v * (1:1000)^2, 1000, 2)$values, c(1e6, 999^2),
+    tolerance = 1e-10)
   x <- random_matrix(210, 4)
   pca <- kernel_pca(x, basis = NULL, ncomp = 21)
   expect_equal(pca$values, reference_kpca(gram(scale(x)), 21)$values, tolerance = 1e-10)
@@ -82,10 +88,12 @@ test_that("greedy values are the eigenvalues of the centred approximate Gram mat
   basis <- kernel_basis(x, method = "cholesky", size = 12)
   z <- predict(basis, x)
   pca <- kernel_pca(x, size = 12)
-  expect_equal(pca$values, eigen(centred_gram(tcrossprod(z)), symmetric = TRUE)$values[1:12], tolerance = 1e-10)
+  expect_equal(pca$values, eigen(centred_gram(tcrossprod(z)), symmetric = TRUE)$values[1:12],
+    tolerance = 1e-10)
   expect_equal(kernel_pca(x, basis = basis)$values, pca$values, tolerance = 1e-10)
   k <- predict(basis, x, type = "kernel")
-  expect_equal(unname(scale(k %*% pca$loadings, scale = FALSE)[, ]), unname(pca$scores), tolerance = 1e-8)
+  expect_equal(unname(scale(k %*% pca$loadings, scale = FALSE)[, ]), unname(pca$scores),
+    tolerance = 1e-8)
   inner <- gram(basis$vectors, basis$kernel)
   expect_equal(unname(t(pca$loadings) %*% inner %*% pca$loadings), diag(12), tolerance = 1e-8)
 })
@@ -98,7 +106,8 @@ test_that("a linear kernel gives principal components", {
     same_up_to_sign(pca$scores, twin$x, 1e-8)
   }
   wide <- random_matrix(10, 30)
-  expect_equal(kernel_pca(wide, linear_kernel(), basis = NULL, scale = FALSE)$sdev, prcomp(wide)$sdev[1:9], tolerance = 1e-10)
+  expect_equal(kernel_pca(wide, linear_kernel(), basis = NULL, scale = FALSE)$sdev,
+    prcomp(wide)$sdev[1:9], tolerance = 1e-10)
 })
 
 test_that("the largest absolute score is positive", {
@@ -148,7 +157,8 @@ test_that("a Gram matrix basis is served by cross-Gram matrices", {
 
 test_that("a basis with another kernel warns, with the same one it does not", {
   basis <- kernel_basis(iris[1:4], size = 10)
-  expect_warning(kernel_pca(iris[1:4], rbf_kernel(sigma = 9), basis = basis), class = "kernelect_warning_kernel")
+  expect_warning(kernel_pca(iris[1:4], rbf_kernel(sigma = 9), basis = basis),
+    class = "kernelect_warning_kernel")
   expect_no_warning(kernel_pca(iris[1:4], rbf_kernel(), basis = basis))
 })
 
@@ -221,11 +231,14 @@ test_that("one component is not called several", {
 
 test_that("components are counted down to the rounding of 2 n terms, at least 64", {
   eps <- .Machine$double.eps
-  count <- function(units, n, first = 1) length(choose_components(first * c(1, units * eps, 0, -units * eps), NULL, n))
+  count <- function(units, n,
+    first = 1) length(choose_components(first * c(1, units * eps, 0, -units * eps), NULL, n))
   expect_identical(vapply(c(60, 64, 65), count, 0L, n = 10), c(1L, 1L, 2L))
   expect_identical(vapply(c(190, 200, 201), count, 0L, n = 100), c(1L, 1L, 2L))
   expect_identical(vapply(c(190, 200, 201), count, 0L, n = 100, first = 2^40), c(1L, 1L, 2L))
-  for (none in list(c(0, 0), c(-1e-3, -1))) expect_error(choose_components(none, NULL, 10), "no variance", class = "kernelect_error_data")
+  for (none in list(c(0, 0), c(-1e-3, -1))) {
+    expect_error(choose_components(none, NULL, 10), "no variance", class = "kernelect_error_data")
+  }
 })
 
 test_that("as many components as there are, or infinitely many, are given without a word", {
@@ -233,7 +246,8 @@ test_that("as many components as there are, or infinitely many, are given withou
     expect_silent(pca <- kernel_pca(iris[1:4], linear_kernel(), ncomp = ncomp, tol = 0))
     expect_identical(pca$ncomp, 4L)
   }
-  expect_identical(capture.output(type = "message", few <- kernel_pca(iris[1:4], ncomp = 3)), character())
+  expect_identical(capture.output(type = "message", few <- kernel_pca(iris[1:4], ncomp = 3)),
+    character())
   expect_identical(few$ncomp, 3L)
   with_option("kernelect.threads", NULL, {
     expect_identical(eval(formals(kernel_pca.default)$threads), 1L)
@@ -247,7 +261,9 @@ test_that("a sign is turned where the largest absolute value is negative, and on
   expect_true(all(apply(full$scores, 2, max) >= -apply(full$scores, 2, min)))
 })
 
-test_that("all rows under a linear kernel are kept as a basis where columns are fewer, else as they are", {
+test_that(paste(
+  "all rows under a linear kernel are kept as a basis where columns are fewer, else as they are"
+), {
   kept <- function(n, d) kernel_pca(random_matrix(n, d), linear_kernel(), basis = NULL)$basis
   expect_s3_class(kept(12, 5), "kernel_basis")
   expect_length(kept(12, 5)$index, 5)
@@ -265,16 +281,22 @@ test_that("without centring all rows give the eigenvalues and the scores of the 
   twin <- eigen(K, symmetric = TRUE)
   expect_equal(pca$values, twin$values[1:4], tolerance = 1e-10)
   expect_equal(pca$total, 30)
-  expect_equal(unname(abs(pca$scores)), abs(twin$vectors[, 1:4]) * rep(sqrt(twin$values[1:4]), each = 30), tolerance = 1e-8)
+  expect_equal(unname(abs(pca$scores)),
+    abs(twin$vectors[, 1:4]) * rep(sqrt(twin$values[1:4]), each = 30), tolerance = 1e-8)
   expect_equal(unname(predict(pca, x)), unname(pca$scores), tolerance = 1e-8)
   expect_identical(unname(pca$offset), numeric(4))
 })
 
-test_that("the iteration works in blocks of eight columns for every ten components, at most 32, given twice their room", {
+test_that(paste(
+  "the iteration works in blocks of eight columns for every ten components, at most 32,",
+  "given twice their room"
+), {
   first_block <- function(n, count) {
-    tryCatch(leading_eigen(function(v) stop(ncol(v)), n, count), error = function(e) as.integer(conditionMessage(e)))
+    tryCatch(leading_eigen(function(v) stop(ncol(v)), n, count),
+      error = function(e) as.integer(conditionMessage(e)))
   }
-  expect_identical(vapply(c(1, 5, 20, 31, 40, 90), first_block, 0L, n = 2000), c(8L, 8L, 16L, 24L, 32L, 32L))
+  expect_identical(vapply(c(1, 5, 20, 31, 40, 90), first_block, 0L, n = 2000),
+    c(8L, 8L, 16L, 24L, 32L, 32L))
   # room: twelve blocks, or half more than the components and four blocks
   expect_null(first_block(191, 5))
   expect_identical(first_block(192, 5), 8L)
@@ -300,8 +322,11 @@ test_that("the iteration ends once it has settled, and after its restarts when i
   }
 })
 
-test_that("residuals decide whether the iteration has settled: 1e-11 of a value, or 1e-13 of the largest", {
-  settled <- function(first, second) ritz_pairs(list(t = diag(c(1, 1e-4)), r = diag(c(first, second))), 2)$settled
+test_that(paste(
+  "residuals decide whether the iteration has settled: 1e-11 of a value, or 1e-13 of the largest"
+), {
+  settled <- function(first,
+    second) ritz_pairs(list(t = diag(c(1, 1e-4)), r = diag(c(first, second))), 2)$settled
   expect_true(settled(9e-12, 9e-14))
   expect_false(settled(2e-11, 0))
   expect_false(settled(0, 2e-13))
@@ -329,12 +354,16 @@ test_that("each thing that components need is looked at", {
     pca <- kernel_pca(iris[1:4], ncomp = 3, basis = basis)
     none <- within_list(pca, values = numeric(), loadings = pca$loadings[, 0], offset = numeric())
     broken <- list(
-      within_list(pca, values = c(1, NA, 1)), within_list(pca, loadings = pca$loadings * NA), within_list(pca, offset = c(1, NA, 1)),
+      within_list(pca, values = c(1, NA, 1)), within_list(pca, loadings = pca$loadings * NA),
+      within_list(pca, offset = c(1, NA, 1)),
       within_list(pca, n = NA), none,
       within_list(pca, basis = within_list(pca$basis, vectors = pca$basis$vectors * NA)),
-      within_list(pca, basis = within_list(pca$basis, kernel = within_list(pca$basis$kernel, weights = c(1, 2))))
+      within_list(pca,
+        basis = within_list(pca$basis, kernel = within_list(pca$basis$kernel, weights = c(1, 2))))
     )
-    for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+    for (i in seq_along(broken)) {
+      expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+    }
     expect_output(print(pca), "3 components")
   }
 })
@@ -344,12 +373,15 @@ test_that("six components are printed in full and ten summarised, more are cut",
   expect_false(any(grepl("...", shown(6), fixed = TRUE)))
   expect_identical(grepl(" ...", shown(7), fixed = TRUE), c(FALSE, FALSE, TRUE, TRUE))
   expect_false(any(grepl("not centred", shown(6))))
-  summarised <- function(ncomp) capture.output(summary(kernel_pca(iris[1:4], ncomp = ncomp, tol = 0.001)))
+  summarised <- function(ncomp) capture.output(
+    summary(kernel_pca(iris[1:4], ncomp = ncomp, tol = 0.001)))
   expect_false(any(grepl("more", summarised(10))))
   expect_true("... and 1 more" %in% summarised(11))
   expect_true(any(grepl("^10 ", summarised(11))))
-  expect_output(print(kernel_pca(iris[1:4], size = 1)), "1 component of 150 rows on a basis of 1 row (\"cholesky\")", fixed = TRUE)
-  expect_output(print(kernel_pca(iris[1:4], size = 2)), "on a basis of 2 rows (\"cholesky\")", fixed = TRUE)
+  expect_output(print(kernel_pca(iris[1:4], size = 1)),
+    "1 component of 150 rows on a basis of 1 row (\"cholesky\")", fixed = TRUE)
+  expect_output(print(kernel_pca(iris[1:4], size = 2)), "on a basis of 2 rows (\"cholesky\")",
+    fixed = TRUE)
 })
 
 test_that("the table of components has their values, deviations and shares", {

@@ -32,7 +32,8 @@ test_that("points by class come back with their class", {
   on.exit(grDevices::dev.off())
   points <- cbind(u = 1:3, v = 4:6)
   expect_identical(plot_groups(points), data.frame(points))
-  expect_identical(plot_groups(points, c("b", "a", "b")), data.frame(points, class = factor(c("b", "a", "b"))))
+  expect_identical(plot_groups(points, c("b", "a", "b")),
+    data.frame(points, class = factor(c("b", "a", "b"))))
   expect_error(plot_groups(points, c("a", "b")), class = "kernelect_error_argument")
 })
 
@@ -55,8 +56,10 @@ test_that("titles and labels of bases tell the path's own numbers", {
   basis <- kernel_basis(iris[1:4], size = 12)
   words <- plot_words(plot(basis))
   reached <- floor(1000 * basis$path$fitness[12]) / 1000
-  expect_words(c(sprintf("12 of 150 rows reach fitness %.3f", reached), "rows picked", "share of the whole"), words)
-  expect_words(sprintf("12 rows leave %.2g of the trace", basis$path$trace[12]), plot_words(plot(basis, log = "y")))
+  expect_words(c(sprintf("12 of 150 rows reach fitness %.3f", reached), "rows picked",
+    "share of the whole"), words)
+  expect_words(sprintf("12 rows leave %.2g of the trace", basis$path$trace[12]),
+    plot_words(plot(basis, log = "y")))
   whole <- kernel_basis(diag(4), linear_kernel(), scale = FALSE, method = "cholesky", tol = 0)
   expect_words("4 rows leave nothing of the trace", plot_words(plot(whole, log = "y")))
 })
@@ -64,7 +67,9 @@ test_that("titles and labels of bases tell the path's own numbers", {
 test_that("a short logarithmic axis has numbers, a long one powers of ten", {
   words <- plot_words(plot(kernel_basis(iris[1:4], size = 4), log = "y"))
   expect_gte(sum(grepl("^0[.][0-9]+$", words)), 2L)
-  words <- plot_words(plot(kernel_basis(iris[1:4], linear_kernel(), size = 4, method = "cholesky", tol = 0), log = "y"))
+  words <- plot_words(
+    plot(kernel_basis(iris[1:4], linear_kernel(), size = 4, method = "cholesky", tol = 0),
+      log = "y"))
   expect_false(any(grepl("^0[.]", words)))
 })
 
@@ -79,23 +84,34 @@ test_that("every plot takes titles and labels, and leaves its coordinates for ad
   fused <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1))
   rank <- kernel_rank(iris[1:4], iris$Species)
   plots <- list(
-    basis = function(...) plot(kernel_basis(iris[1:4], size = 5), ...), pca = function(...) plot(kernel_pca(iris[1:4]), ...),
-    variance = function(...) plot(kernel_pca(iris[1:4]), type = "variance", ...), lm = function(...) plot(lm, ...),
-    loo = function(...) plot(lm, type = "loo", ...), lda = function(...) plot(kernel_lda(Species ~ ., iris), ...),
-    two = function(...) plot(kernel_lda(y ~ ., circles), ...), scores = function(...) plot(takes, type = "scores", ...),
-    tune = function(...) plot(kernel_tune(mpg ~ ., mtcars, folds = 3, grid = list(size = 2:3)), ...),
+    basis = function(...) plot(kernel_basis(iris[1:4], size = 5), ...),
+    pca = function(...) plot(kernel_pca(iris[1:4]), ...),
+    variance = function(...) plot(kernel_pca(iris[1:4]), type = "variance", ...),
+    lm = function(...) plot(lm, ...),
+    loo = function(...) plot(lm, type = "loo", ...),
+    lda = function(...) plot(kernel_lda(Species ~ ., iris), ...),
+    two = function(...) plot(kernel_lda(y ~ ., circles), ...),
+    scores = function(...) plot(takes, type = "scores", ...),
+    tune = function(...) plot(kernel_tune(mpg ~ ., mtcars, folds = 3, grid = list(size = 2:3)),
+      ...),
     boundary = function(...) plot_boundary(kernel_lda(y ~ ., circles), circles, grid = 5, ...),
-    confusion = function(...) plot(kernel_lm(Species ~ ., iris), ...), takes = function(...) plot(takes, ...),
-    path = function(...) plot(fused, ...), weights = function(...) plot(fused, type = "weights", ...),
+    confusion = function(...) plot(kernel_lm(Species ~ ., iris), ...),
+    takes = function(...) plot(takes, ...),
+    path = function(...) plot(fused, ...),
+    weights = function(...) plot(fused, type = "weights", ...),
     rank = function(...) plot(rank, ...), search = function(...) plot(rank, type = "path", ...)
   )
   own_margins <- c("confusion", "takes", "path", "weights", "rank")
   for (name in names(plots)) {
-    expect_true(all(c("mine", "across", "up") %in% plot_words(plots[[name]](main = "mine", xlab = "across", ylab = "up"))), info = name)
+    expect_true(all(
+      c("mine", "across",
+        "up") %in% plot_words(plots[[name]](main = "mine", xlab = "across", ylab = "up"))),
+          info = name)
     if (name %in% own_margins) next
     plots[[name]](panel.first = inside <- graphics::par("plt"))
     expect_identical(graphics::par("plt"), inside, info = name)
-    expect_identical(graphics::par(no.readonly = TRUE)[c("mar", "las", "mgp")], before[c("mar", "las", "mgp")], info = name)
+    expect_identical(graphics::par(no.readonly = TRUE)[c("mar", "las", "mgp")],
+      before[c("mar", "las", "mgp")], info = name)
   }
 })
 
@@ -107,7 +123,8 @@ test_that("long names keep both ends, long titles shrink to the figure", {
   grDevices::pdf(NULL, width = 4, height = 4)
   on.exit(grDevices::dev.off())
   x <- stats::setNames(iris[1:4], long[1:4])
-  expect_identical(plot(kernel_rank(x, iris$Species))$name, long[kernel_rank(x, iris$Species)$ranking])
+  expect_identical(plot(kernel_rank(x, iris$Species))$name,
+    long[kernel_rank(x, iris$Species)$ranking])
   title_size <- function(title) {
     lines <- plot_lines(draw(graphics::plot, list(x = 1, y = 1, main = title)))
     drawn <- grep(title, lines, value = TRUE, fixed = TRUE, useBytes = TRUE)
@@ -142,37 +159,48 @@ test_that("titles and labels of components tell shares of the total", {
   share <- round(100 * pca$values / pca$total, 1)
   words <- plot_words(plot(pca, components = c(1, 3)))
   expect_words(c(paste("Components 1 and 3 hold", format(sum(share[c(1, 3)])), "% of the variance"),
-              paste0("component 1 (", format(share[1]), " %)"), paste0("component 3 (", format(share[3]), " %)")), words)
+              paste0("component 1 (", format(share[1]), " %)"),
+              paste0("component 3 (", format(share[3]), " %)")), words)
   one <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 1)
-  expect_words(c(paste("The component holds", format(share[1]), "% of the variance"), "row"), plot_words(plot(one)))
-  expect_words(sprintf("3 components hold %.0f %% of the variance", 100 * sum(pca$values) / pca$total),
+  expect_words(c(paste("The component holds", format(share[1]), "% of the variance"), "row"),
+    plot_words(plot(one)))
+  expect_words(sprintf("3 components hold %.0f %% of the variance",
+    100 * sum(pca$values) / pca$total),
             plot_words(plot(pca, type = "variance")))
   linear <- kernel_pca(iris[1:4], linear_kernel(), scale = FALSE)
   expect_gt(linear$values[1] / linear$total, 0.9)
-  expect_words(sprintf("1 component holds %.0f %% of the variance", 100 * linear$values[1] / linear$total), plot_words(plot(linear, type = "variance")))
+  expect_words(sprintf("1 component holds %.0f %% of the variance",
+    100 * linear$values[1] / linear$total), plot_words(plot(linear, type = "variance")))
   scaled <- kernel_pca(iris[1:4], linear_kernel())
-  expect_words(sprintf("2 components hold %.0f %% of the variance", 100 * sum(scaled$values[1:2]) / scaled$total), plot_words(plot(scaled, type = "variance")))
+  expect_words(sprintf("2 components hold %.0f %% of the variance",
+    100 * sum(scaled$values[1:2]) / scaled$total), plot_words(plot(scaled, type = "variance")))
 })
 
 test_that("titles and labels of models tell the model's own numbers", {
   reg <- kernel_lm(mpg ~ wt + hp, mtcars, size = 6, ridge = 0)
   explained <- 1 - sum(residuals(reg)^2) / sum((mtcars$mpg - mean(mtcars$mpg))^2)
-  expect_words(c(sprintf("The fit explains %.1f %% of the variance", 100 * explained), "fitted", "observed"), plot_words(plot(reg)))
-  expect_words(c(sprintf("Least leave-one-out loss at size %d; the model has 6", which.min(reg$loo$loss)),
+  expect_words(c(sprintf("The fit explains %.1f %% of the variance", 100 * explained), "fitted",
+    "observed"), plot_words(plot(reg)))
+  expect_words(c(sprintf("Least leave-one-out loss at size %d; the model has 6",
+    which.min(reg$loo$loss)),
               "leave-one-out mean squared error"), plot_words(plot(reg, type = "loo")))
   classes <- kernel_lm(iris[1:4], iris$Species, size = 5)
   wrong <- mean(predict(classes, iris[1:4]) != iris$Species)
   words <- plot_words(plot(classes))
-  expect_words(c(sprintf("%.1f %% of the training rows are misclassified", 100 * wrong), levels(iris$Species)), words)
+  expect_words(c(sprintf("%.1f %% of the training rows are misclassified", 100 * wrong),
+    levels(iris$Species)), words)
   counts <- table(iris$Species, predict(classes, iris[1:4]))
-  expect_identical(sort(as.integer(grep("^[0-9]+$", words, value = TRUE))), sort(as.integer(counts)))
+  expect_identical(sort(as.integer(grep("^[0-9]+$", words, value = TRUE))),
+    sort(as.integer(counts)))
   expect_words("leave-one-out Brier score", plot_words(plot(classes, type = "loo")))
   lda <- kernel_lda(iris[1:4], iris$Species, size = 6)
-  expect_words(c(sprintf("Classes make up %.0f and %.0f %% of the inertia on axes 2 and 1", 100 * lda$values[2], 100 * lda$values[1]),
+  expect_words(c(sprintf("Classes make up %.0f and %.0f %% of the inertia on axes 2 and 1",
+    100 * lda$values[2], 100 * lda$values[1]),
               "discriminant axis 2", "discriminant axis 1"), plot_words(plot(lda, axes = 2:1)))
   two <- kernel_lda(factor(am) ~ mpg + wt, mtcars, size = 4)
   wrong <- mean(predict(two, mtcars) != mtcars$am)
-  expect_words(sprintf("Classes make up %.0f %% of the inertia; %.1f %% of rows misclassified", 100 * two$values, 100 * wrong),
+  expect_words(sprintf("Classes make up %.0f %% of the inertia; %.1f %% of rows misclassified",
+    100 * two$values, 100 * wrong),
             plot_words(plot(two)))
 })
 
@@ -182,23 +210,29 @@ test_that("titles and labels of rankings, fusions and tuning tell their numbers"
   expect_words(c(paste(best[1], "and", best[2], "matter most"), best, "scale factor"),
             sub(", [0-9]+ of 4 do not$", "", plot_words(plot(fit, type = "score"))))
   expect_words(best[1], plot_words(plot(fit, type = "score", n = 1)))
-  expect_words(paste(best[1], "matters most"), sub(", [0-9]+ of 4 do not$", "", plot_words(plot(fit, type = "score", n = 1))))
+  expect_words(paste(best[1], "matters most"),
+    sub(", [0-9]+ of 4 do not$", "", plot_words(plot(fit, type = "score", n = 1))))
   sure <- sum(fit$frequency >= 0.9)
-  expect_words(c(paste0(sure, " column", if (sure > 1) "s", " among the best 2 in at least 90% of resamples"),
+  expect_words(c(paste0(sure, " column", if (sure > 1) "s",
+    " among the best 2 in at least 90% of resamples"),
               "share of resamples in the best 2"), plot_words(plot(fit)))
   path <- fit$path
   expect_gt(path$value[nrow(path)], path$value[1])
-  expect_words(c(paste("Alignment rose to", format(path$value[nrow(path)], digits = 3), "in", max(path$iteration), "steps"),
+  expect_words(c(paste("Alignment rose to", format(path$value[nrow(path)], digits = 3), "in",
+    max(path$iteration), "steps"),
               "alignment", "iteration"), plot_words(plot(fit, type = "path")))
   rfe <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe")
   expect_words("step", plot_words(plot(rfe, type = "path")))
   fused <- kernel_fusion(iris[1:4], iris$Species)
   size <- fused$weights * fused$mean_diagonal
-  expect_words(c(sprintf("%d of 4 kernels keep a weight", sum(size > 0)), names(size)[size > 0]), plot_words(plot(fused)))
-  expect_words(c(sprintf("%s carries %.0f%% of the fused kernel", names(which.max(size)), 100 * max(size) / sum(size)), names(size)),
+  expect_words(c(sprintf("%d of 4 kernels keep a weight", sum(size > 0)), names(size)[size > 0]),
+    plot_words(plot(fused)))
+  expect_words(c(sprintf("%s carries %.0f%% of the fused kernel", names(which.max(size)),
+    100 * max(size) / sum(size)), names(size)),
             plot_words(plot(fused, type = "weights")))
   tuned <- kernel_tune(iris[1:4], iris$Species, grid = list(size = c(3, 6)), folds = 3)
-  expect_words(c(sprintf("Least error %s at size %s", format(min(tuned$results$error), digits = 3), tuned$best$size),
+  expect_words(c(sprintf("Least error %s at size %s", format(min(tuned$results$error), digits = 3),
+    tuned$best$size),
               "cross-validated error rate"), plot_words(plot(tuned)))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -211,20 +245,25 @@ test_that("titles and labels of kernel_takes() and of boundaries tell errors cou
   fit <- kernel_takes(Species ~ ., iris, size = "loo")
   loo <- 100 * reference_takes_loo(fit$scores, fit$y)[fit$size]
   words <- plot_words(plot(fit))
-  expect_words(c(sprintf("%d of %d directions kept: 1-NN errs on %.3g %% (leave one out)", fit$size, length(fit$weights), loo),
-              "directions, in order of selection", "error in %", "1-NN, leave one out", "weight "), words)
+  expect_words(c(sprintf("%d of %d directions kept: 1-NN errs on %.3g %% (leave one out)", fit$size,
+    length(fit$weights), loo),
+              "directions, in order of selection", "error in %", "1-NN, leave one out", "weight "),
+                words)
   expect_false("/" %in% words)
   loo <- 100 * reference_takes_loo(fit$scores[, 1:2], fit$y)
   expect_words(c(sprintf("The best two directions: 1-NN errs on %.3g %% (leave one out)", loo[2]),
               paste("direction", fit$directions[1:2])), plot_words(plot(fit, "scores")))
-  expect_words(sprintf("The best direction: 1-NN errs on %.3g %% (leave one out)", loo[1]), plot_words(plot(head(fit, 1), "scores")))
+  expect_words(sprintf("The best direction: 1-NN errs on %.3g %% (leave one out)", loo[1]),
+    plot_words(plot(head(fit, 1), "scores")))
   vote <- kernel_takes(Species ~ ., iris)
   least <- which.min(vote$path$error)
-  expect_words(sprintf("The vote errs least, on %.3g %%, with %d of %d directions", 100 * vote$path$error[least], least, length(vote$weights)),
+  expect_words(sprintf("The vote errs least, on %.3g %%, with %d of %d directions",
+    100 * vote$path$error[least], least, length(vote$weights)),
             plot_words(plot(vote)))
   d <- simulate_circles(60, seed = 2)
   lda <- kernel_lda(y ~ ., d)
-  expect_words(c(sprintf("%d of 60 rows on their side of the boundary", sum(predict(lda, d) == d$y)), "x1", "x2", levels(d$y)),
+  expect_words(c(sprintf("%d of 60 rows on their side of the boundary",
+    sum(predict(lda, d) == d$y)), "x1", "x2", levels(d$y)),
             plot_words(plot_boundary(lda, d, grid = 6)))
   expect_words("Classes assigned", plot_words(plot_boundary(lda, d[1:2], grid = 6)))
   heights <- jitter_rows(factor(c("a", "b", "b")))
@@ -260,7 +299,8 @@ test_that("counts are white on dark cells only", {
   white <- function(confusion) {
     lines <- plot_lines(plot_confusion(confusion, "halves"))
     text <- grep("Tj", lines)
-    sum(grepl("1.000 1.000 1.000 scn", lines[text - 1L], fixed = TRUE) | grepl("1.000 1.000 1.000 scn", lines[text], fixed = TRUE))
+    sum(grepl("1.000 1.000 1.000 scn", lines[text - 1L],
+      fixed = TRUE) | grepl("1.000 1.000 1.000 scn", lines[text], fixed = TRUE))
   }
   expect_identical(white(half), 0L)
   expect_gt(white(half + diag(2)), 0)
@@ -284,7 +324,8 @@ test_that("labels at the end of paths keep a line between them and stay inside",
 
 test_that("a title is made smaller where it does not fit, never larger", {
   size <- function(title) {
-    line <- grep("Tj", plot_lines(draw(graphics::plot.default, list(x = 1, y = 1, main = title))), value = TRUE)
+    line <- grep("Tj", plot_lines(draw(graphics::plot.default, list(x = 1, y = 1, main = title))),
+      value = TRUE)
     line <- line[grepl(substr(title, 1, 5), line, fixed = TRUE)]
     as.numeric(sub("^/F. 1 Tf ([0-9.]+) .*", "\\1", line))
   }
@@ -298,8 +339,10 @@ test_that("a title is made smaller where it does not fit, never larger", {
 test_that("tints go to white, short tick labels stay upright, room is never taken from the user", {
   expect_identical(tint(c("#0072B2", "#000000"), 0), c("#FFFFFF", "#FFFFFF"))
   expect_identical(tint(c("#0072B2", "#000000"), 1), c("#0072B2", "#000000"))
-  expect_identical(tint("#64C800", 0.25), grDevices::rgb(t(0.25 * c(100, 200, 0) + 0.75 * 255), maxColorValue = 255))
-  expect_identical(c(upright(c(0, 5000, NA, Inf)), upright(c(0, 50000, Inf)), upright(numeric())), c(1, 0, 1))
+  expect_identical(tint("#64C800", 0.25),
+    grDevices::rgb(t(0.25 * c(100, 200, 0) + 0.75 * 255), maxColorValue = 255))
+  expect_identical(c(upright(c(0, 5000, NA, Inf)), upright(c(0, 50000, Inf)), upright(numeric())),
+    c(1, 0, 1))
   expect_identical(limits_for(c(1, NA, 5, Inf), 5L), c(1, 5))
   expect_identical(limits_for(c(1, NA, 5, Inf), 6L), c(1, 6))
   grDevices::pdf(NULL)
@@ -319,11 +362,13 @@ test_that("names are cut to the letters that fit into their share of the figure"
   twin <- function(name, most) {
     end <- floor((most - 2) / 3)
     letters <- strsplit(name, "")[[1]]
-    if (length(letters) <= most) name else paste(c(head(letters, most - 2 - end), "..", tail(letters, end)), collapse = "")
+    if (length(letters) <= most) name else paste(
+      c(head(letters, most - 2 - end), "..", tail(letters, end)), collapse = "")
   }
   name <- "abcdefghijklmnopqrstuvwxyz0123456789"
   cases <- expand.grid(most = 6:24, more = c(-1, 0, 1, 9))
-  each <- function(f) mapply(function(most, more) f(substr(name, 1, most + more), most), cases$most, cases$more)
+  each <- function(f) mapply(function(most, more) f(substr(name, 1, most + more), most), cases$most,
+    cases$more)
   expect_identical(each(shorten), each(twin))
   side <- function(width, share, mex = 1) {
     grDevices::pdf(NULL, width = width, height = 5)
@@ -335,11 +380,14 @@ test_that("names are cut to the letters that fit into their share of the figure"
   got <- Map(side, cases$width, cases$share, cases$mex)
   line <- vapply(got, `[[`, 0, "line")
   letters <- pmax(6, pmin(24, floor((cases$share * cases$width / line - 1.5) / 0.46)))
-  expect_identical(lapply(got, `[[`, "names"), lapply(letters, function(most) c("ab", twin(name, most))))
+  expect_identical(lapply(got, `[[`, "names"),
+    lapply(letters, function(most) c("ab", twin(name, most))))
   expect_equal(vapply(got, `[[`, 0, "lines"), 1.5 + 0.46 * letters)
 })
 
-test_that("a title stands above the middle of the plot, or of the figure where it needs the margins", {
+test_that(paste(
+  "a title stands above the middle of the plot, or of the figure where it needs the margins"
+), {
   title <- function(letters, mar, ...) {
     words <- strrep("m", letters)
     d <- drawing({
@@ -353,7 +401,8 @@ test_that("a title stands above the middle of the plot, or of the figure where i
     for (letters in c(28, 31, 35)) {
       t <- title(letters, mar)
       reach <- t$frame[2] - t$frame[1] + 2 * 2 * 14.4
-      expect_equal(t$x, if (letters * letter < reach) mean(t$frame[1:2]) else t$page / 2, tolerance = 1e-3)
+      expect_equal(t$x, if (letters * letter < reach) mean(t$frame[1:2]) else t$page / 2,
+        tolerance = 1e-3)
       expect_identical(t$size, 12)
     }
     long <- title(90, mar)
@@ -369,11 +418,13 @@ test_that("a point on the edge of a legend is covered, one beside it is not", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   graphics::plot(0:1, 0:1)
-  settings <- list(legend = c("a", "b"), pch = 1:2, bg = "#FFFFFFCC", box.col = NA, cex = 0.85, inset = 0.005, plot = FALSE)
+  settings <- list(legend = c("a", "b"), pch = 1:2, bg = "#FFFFFFCC", box.col = NA, cex = 0.85,
+    inset = 0.005, plot = FALSE)
   box <- do.call(graphics::legend, c("topright", settings))$rect
   left <- function(x, y) add_legend(x, y, c("a", "b"), pch = 1:2)$rect$left
   middle <- c(box$left + box$w / 2, box$top - box$h / 2)
-  sides <- list(c(box$left, middle[2]), c(box$left + box$w, middle[2]), c(middle[1], box$top), c(middle[1], box$top - box$h))
+  sides <- list(c(box$left, middle[2]), c(box$left + box$w, middle[2]), c(middle[1], box$top),
+    c(middle[1], box$top - box$h))
   for (side in sides) {
     expect_lt(left(c(side[1], NA), c(side[2], 0)), 0.5)
     beside <- middle + (side - middle) * 1.01
@@ -383,12 +434,16 @@ test_that("a point on the edge of a legend is covered, one beside it is not", {
 })
 
 # Marks at the rows of `at`, in the colour and shape of their class, those of the legend.
-expect_points <- function(d, at, classes = factor(rep("", nrow(at))), labels = levels(classes), legend = TRUE) {
+expect_points <-
+  function(d, at, classes = factor(rep("", nrow(at))), labels = levels(classes), legend = TRUE) {
   marks <- data_marks(d, if (legend) labels else character())
   testthat::expect_identical(nrow(marks), nrow(at))
   usr <- d$usr
-  testthat::expect_lt(max(abs(marks$u - at[, 1]) / (usr[2] - usr[1]), abs(marks$v - at[, 2]) / (usr[4] - usr[3])), 1e-3)
-  shape <- c("circle", "triangle", "square", "diamond", "open circle", "open triangle", "open square", "open diamond")
+  testthat::expect_lt(
+    max(abs(marks$u - at[, 1]) / (usr[2] - usr[1]), abs(marks$v - at[, 2]) / (usr[4] - usr[3])),
+    1e-3)
+  shape <- c("circle", "triangle", "square", "diamond", "open circle", "open triangle",
+    "open square", "open diamond")
   testthat::expect_identical(marks$colour, class_colours(length(labels))[as.integer(classes)])
   testthat::expect_identical(marks$shape, rep_len(shape, length(labels))[as.integer(classes)])
   if (legend) {
@@ -417,13 +472,17 @@ test_that("points are drawn at their coordinates, in the colour and symbol their
   expect_identical(class_symbols(9), c(16, 17, 15, 18, 1, 2, 0, 5, 16))
   # a row without a class is not drawn, and changes no colour
   lacking <- replace(classes, c(3, 24), NA)
-  expect_points(drawing(plot_groups(points, lacking, labels)), points[-c(3, 24), ], lacking[-c(3, 24)])
+  expect_points(drawing(plot_groups(points, lacking, labels)), points[-c(3, 24), ],
+    lacking[-c(3, 24)])
   expect_identical(nrow(drawing(plot_groups(points, rep(NA, 24), labels))$marks), 0L)
 })
 
-test_that("a table of classes shows each count in its cell, rows from the top, shaded by share of the class", {
+test_that(paste(
+  "a table of classes shows each count in its cell, rows from the top, shaded by share of the class"
+), {
   level <- c("first", "second", "third")
-  confusion <- matrix(c(11, 0, 0, 12, 6, 0, 21, 2, 0), 3, dimnames = list(class = level, fitted = level))
+  confusion <- matrix(c(11, 0, 0, 12, 6, 0, 21, 2, 0), 3,
+    dimnames = list(class = level, fitted = level))
   d <- drawing(shown <- withVisible(plot_confusion(confusion, "counts")))
   expect_identical(shown, list(value = confusion, visible = FALSE))
   expect_on_page(d)
@@ -432,8 +491,10 @@ test_that("a table of classes shows each count in its cell, rows from the top, s
   expect_identical(as.numeric(cells$text), confusion[cbind(4 - round(cells$v), round(cells$u))])
   expect_lt(max(abs(cells$u - round(cells$u)), abs(cells$v - round(cells$v))), 0.05)
   share <- function(column, row) confusion[4 - row, column] / max(sum(confusion[4 - row, ]), 1)
-  expect_identical(cells$colour, ifelse(mapply(share, round(cells$u), round(cells$v)) > 0.5, "#FFFFFF", "#000000"))
-  tiles <- d$tiles[abs(d$tiles$u2 - d$tiles$u1 - 1) < 0.01 & abs(d$tiles$v2 - d$tiles$v1 - 1) < 0.01, ]
+  expect_identical(cells$colour,
+    ifelse(mapply(share, round(cells$u), round(cells$v)) > 0.5, "#FFFFFF", "#000000"))
+  tiles <- d$tiles[abs(d$tiles$u2 - d$tiles$u1 - 1) < 0.01 & abs(d$tiles$v2 - d$tiles$v1 -
+    1) < 0.01, ]
   expect_identical(nrow(tiles), 9L)
   # 64 shades from white to the first colour
   ends <- grDevices::col2rgb(c("white", palette_classes[1]))
@@ -477,14 +538,17 @@ test_that("long names of classes have room below and beside the table, at any si
 
 test_that("scores of components are drawn at their place, one component against the rows", {
   pca <- kernel_pca(iris[1:4], rbf_kernel(2), ncomp = 3)
-  expect_points(drawing(plot(pca, components = c(3, 1), classes = iris$Species)), pca$scores[, c(3, 1)], iris$Species)
+  expect_points(drawing(plot(pca, components = c(3, 1), classes = iris$Species)),
+    pca$scores[, c(3, 1)], iris$Species)
   share <- format(round(100 * pca$values[2] / pca$total, 1))
   d <- drawing(shown <- plot(pca, components = c(2, 2)))
   expect_points(d, cbind(pca$scores[, 2], 1:150), legend = FALSE)
-  expect_words(c(sprintf("Component 2 holds %s %% of the variance", share), sprintf("component 2 (%s %%)", share), "row"), d$text$text)
+  expect_words(c(sprintf("Component 2 holds %s %% of the variance", share),
+    sprintf("component 2 (%s %%)", share), "row"), d$text$text)
   expect_identical(unname(as.matrix(shown)), unname(cbind(pca$scores[, 2], 1:150)))
   for (bad in list(c(0, 1), c(1, 4), c(1, 1.5), c(1, NA), 1, 1:3, c("1", "2"), c(-1, 1))) {
-    expect_error(plot(pca, components = bad), "two whole numbers from 1 to 3", class = "kernelect_error_argument")
+    expect_error(plot(pca, components = bad), "two whole numbers from 1 to 3",
+      class = "kernelect_error_argument")
   }
   one <- kernel_pca(iris["Sepal.Length"], linear_kernel(), ncomp = 1)
   expect_points(drawing(plot(one)), cbind(one$scores, 1:150), legend = FALSE)
@@ -502,7 +566,9 @@ test_that("shares of variance add up, with a mark at the components that hold 90
   expect_line(dotted[[1]], d$usr[1:2], c(0.9, 0.9), d)
   expect_line(dotted[[2]], rep(which(share >= 0.9)[1], 2), d$usr[3:4], d)
   expect_identical(shown$visible, FALSE)
-  expect_equal(shown$value, data.frame(component = seq_along(share), share = pca$values / pca$total, cumulative = share), ignore_attr = TRUE)
+  expect_equal(shown$value,
+    data.frame(component = seq_along(share), share = pca$values / pca$total, cumulative = share),
+    ignore_attr = TRUE)
   few <- kernel_pca(iris[1:4], rbf_kernel(0.3), ncomp = 2)
   expect_lt(sum(few$values) / few$total, 0.9)
   expect_identical(length(lines_in(drawing(plot(few, type = "variance")), "#7F7F7F")), 0L)
@@ -520,7 +586,8 @@ test_that("fitted and observed values meet on the diagonal, a colour a response"
   diagonal <- lines_in(d, "#7F7F7F", 2)[[1]]
   expect_equal(diagonal$u, diagonal$v, tolerance = 1e-3)
   expect_identical(shown$visible, FALSE)
-  expect_equal(shown$value, data.frame(fitted = c(fitted), observed = c(observed), class = response))
+  expect_equal(shown$value,
+    data.frame(fitted = c(fitted), observed = c(observed), class = response))
   one <- kernel_lm(mpg ~ wt, mtcars, size = 3)
   expect_points(drawing(plot(one)), cbind(mtcars$mpg - residuals(one), mtcars$mpg), legend = FALSE)
 })
@@ -541,10 +608,13 @@ test_that("leave-one-out errors are drawn by size, with a mark at the size of th
 test_that("axes of a discriminant analysis are drawn at their scores, one axis as densities", {
   lda <- kernel_lda(iris[1:4], iris$Species, size = 6)
   expect_points(drawing(plot(lda)), lda$scores[, 1:2], iris$Species)
-  expect_error(plot(lda, axes = c(1, 3)), "two whole numbers from 1 to 2", class = "kernelect_error_argument")
+  expect_error(plot(lda, axes = c(1, 3)), "two whole numbers from 1 to 2",
+    class = "kernelect_error_argument")
   two <- kernel_lda(factor(am) ~ mpg + wt, mtcars, size = 4)
   d <- drawing(shown <- withVisible(plot(two)))
-  expect_equal(shown, list(value = data.frame(score = two$scores[, 1], class = factor(mtcars$am)), visible = FALSE), ignore_attr = TRUE)
+  expect_equal(shown,
+    list(value = data.frame(score = two$scores[, 1], class = factor(mtcars$am)), visible = FALSE),
+    ignore_attr = TRUE)
   expect_on_page(d)
   scores <- split(two$scores[, 1], mtcars$am)
   highest <- 0
@@ -555,15 +625,20 @@ test_that("axes of a discriminant analysis are drawn at their scores, one axis a
     expect_identical(length(drawn), 1L)
     expect_line(drawn[[1]], curve$x, curve$y, d)
     expect_identical(drawn[[1]]$width, 2)
-    ticks <- Filter(function(p) all(p$y <= d$frame[3] + 0.05 * diff(d$frame[3:4])), lines_in(d, palette_classes[i], 2))
-    expect_equal(sort(vapply(ticks, function(p) p$u[1], 0)), sort(unname(scores[[i]])), tolerance = 1e-3)
+    ticks <- Filter(function(p) all(p$y <= d$frame[3] + 0.05 * diff(d$frame[3:4])),
+      lines_in(d, palette_classes[i], 2))
+    expect_equal(sort(vapply(ticks, function(p) p$u[1], 0)), sort(unname(scores[[i]])),
+      tolerance = 1e-3)
     # solid, then dashed: in the legend as in the plot
-    beside <- d$text[d$text$text == c("0", "1")[i] & d$text$x > d$frame[1] & d$text$y > d$frame[3], ]
-    key <- Filter(function(p) abs(p$y[1] - beside$y) < 6 && p$width == 2, lines_in(d, palette_classes[i], 2))
+    beside <- d$text[d$text$text == c("0", "1")[i] & d$text$x > d$frame[1] & d$text$y > d$frame[3],
+      ]
+    key <- Filter(function(p) abs(p$y[1] - beside$y) < 6 && p$width == 2,
+      lines_in(d, palette_classes[i], 2))
     expect_identical(key[[1]]$dash, drawn[[1]]$dash)
   }
   expect_equal(d$usr[3:4], highest * c(-0.04, 1.04))
-  expect_false(identical(lines_in(d, palette_classes[1], 512)[[1]]$dash, lines_in(d, palette_classes[2], 512)[[1]]$dash))
+  expect_false(identical(lines_in(d, palette_classes[1], 512)[[1]]$dash,
+    lines_in(d, palette_classes[2], 512)[[1]]$dash))
 })
 
 test_that("weights of directions are bars, errors lines by their own axis", {
@@ -581,8 +656,10 @@ test_that("weights of directions are bars, errors lines by their own axis", {
     expect_on_page(d)
     bars <- Filter(function(p) p$colour %in% c(palette_classes[6], "#CCCCCC"), d$paths)
     expect_segments(bars, path$size, 0, path$size, path$gamma, d)
-    expect_identical(vapply(bars, `[[`, "", "colour"), ifelse(path$direction %in% fit$directions, palette_classes[6], "#CCCCCC"))
-    expect_equal(unique(vapply(bars, `[[`, 0, "width")), max(1, min(8, 150 / nrow(path))), tolerance = 0.01)
+    expect_identical(vapply(bars, `[[`, "", "colour"),
+      ifelse(path$direction %in% fit$directions, palette_classes[6], "#CCCCCC"))
+    expect_equal(unique(vapply(bars, `[[`, 0, "width")), max(1, min(8, 150 / nrow(path))),
+      tolerance = 0.01)
     low <- min(0, path$gamma)
     high <- 1.12 * max(path$gamma)
     expect_equal(d$usr[3:4], c(low, high) + c(-0.04, 0.04) * (high - low))
@@ -599,10 +676,12 @@ test_that("weights of directions are bars, errors lines by their own axis", {
       expect_equal(marks$u, path$size[seen], tolerance = 1e-3)
       expect_equal(marks$v, errors[seen, i] / highest * max(path$gamma), tolerance = 0.01)
       expect_identical(unique(marks$shape), c("circle", "triangle")[i])
-      expect_identical(legend_marks(d, labels[i])[c("colour", "shape")], marks[1, c("colour", "shape")], ignore_attr = TRUE)
+      expect_identical(legend_marks(d, labels[i])[c("colour", "shape")],
+        marks[1, c("colour", "shape")], ignore_attr = TRUE)
       if (all(seen)) expect_line(lines_in(d, colours[i], nrow(path))[[1]], marks$u, marks$v, d)
     }
-    expect_equal(right$at - right$at[1], right$number / 100 / highest * max(path$gamma), tolerance = 0.01)
+    expect_equal(right$at - right$at[1], right$number / 100 / highest * max(path$gamma),
+      tolerance = 0.01)
     expect_identical("1-NN, leave one out" %in% d$text$text, ncol(errors) == 2L)
     # the Greek letter follows its word
     word <- d$text[d$text$text == "weight ", ]
@@ -610,7 +689,8 @@ test_that("weights of directions are bars, errors lines by their own axis", {
   }
   # without any weight the axis still has a length
   x <- rbind(diag(4), diag(4))
-  none <- suppressWarnings(kernel_takes(x, factor(rep(c("b", "a"), each = 4)), linear_kernel(), scale = FALSE))
+  none <- suppressWarnings(
+    kernel_takes(x, factor(rep(c("b", "a"), each = 4)), linear_kernel(), scale = FALSE))
   d <- drawing(plot(none))
   expect_equal(d$usr[3:4], 1.12 * c(-0.04, 1.04))
 })
@@ -631,7 +711,10 @@ test_that("the best two directions are drawn by class, one direction by class an
   expect_gt(nrow(axis_numbers(drawing(plot(fit, "scores")), 2)), 2L)
 })
 
-test_that("weights by iteration end at their mark and their name, kernels that are not named are thin and grey", {
+test_that(paste(
+  "weights by iteration end at their mark and their name, kernels that are not named are",
+  "thin and grey"
+), {
   fit <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1), noise = 0)
   size <- as.matrix(fit$path[-1]) %*% diag(fit$mean_diagonal)
   last <- size[nrow(size), ]
@@ -651,7 +734,8 @@ test_that("weights by iteration end at their mark and their name, kernels that a
     expect_identical(order(-names$y), seq_along(best))
     expect_gte(min(-diff(names$y)), 0.8 * 14.3)
     lines <- lapply(names$colour, function(colour) lines_in(d, colour, nrow(size))[[1]])
-    expect_equal(unlist(lapply(lines, `[[`, "u")), rep(fit$path$iteration, length(best)), tolerance = 1e-3)
+    expect_equal(unlist(lapply(lines, `[[`, "u")), rep(fit$path$iteration, length(best)),
+      tolerance = 1e-3)
     expect_equal(log10(unlist(lapply(lines, `[[`, "v"))), log10(c(size[, best])), tolerance = 0.02)
     expect_equal(vapply(lines, `[[`, 0, "width"), rep(2, length(best)))
     grey <- lines_in(d, "#BFBFBF")
@@ -683,10 +767,13 @@ test_that("final weights are dots with their names from the top, grey where ther
     expect_equal(names$v, rev(seq_along(some)), tolerance = 0.1)
     expect_identical(names$colour, marks$colour)
     expect_equal(d$usr[1:2], max(size) * c(-0.04, 1.04))
-    expect_words(sprintf("%s carries %.0f%% of the fused kernel", names(size)[1], 100 * size[1] / sum(size)), d$text$text)
+    expect_words(sprintf("%s carries %.0f%% of the fused kernel", names(size)[1],
+      100 * size[1] / sum(size)), d$text$text)
   }
   # names of different lengths all have room
-  expect_on_page(drawing(plot(kernel_fusion(stats::setNames(iris[1:4], c("a", "b", "a rather long name", "d")), iris$Species))))
+  expect_on_page(drawing(
+    plot(kernel_fusion(stats::setNames(iris[1:4], c("a", "b", "a rather long name", "d")),
+      iris$Species))))
   # one kernel keeps a weight, many do not: smaller letters from 26 names on
   many <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1))
   letters <- function(n) {
@@ -705,13 +792,17 @@ test_that("a ranking is drawn as bars from zero with a name each, the best on to
     for (n in unique(c(1, min(columns, 25)))) {
       d <- drawing(shown <- withVisible(plot(fit, n = n)), width = 5)
       best <- head(fit$ranking, n)
-      expect_equal(shown, list(value = data.frame(name = names(x)[best], column = best, score = unname(fit$score[best])), visible = FALSE))
+      expect_equal(shown,
+        list(value = data.frame(name = names(x)[best], column = best,
+          score = unname(fit$score[best])), visible = FALSE))
       expect_on_page(d)
       expect_equal(d$marks$u, unname(fit$score[best]), tolerance = 1e-3)
       expect_equal(d$marks$v, rev(seq_len(n)), tolerance = 1e-3)
-      expect_segments(lines_in(d, "#BFBFBF", 2), 0, rev(seq_len(n)), fit$score[best], rev(seq_len(n)), d)
+      expect_segments(lines_in(d, "#BFBFBF", 2), 0, rev(seq_len(n)), fit$score[best],
+        rev(seq_len(n)), d)
       expect_equal(d$usr[1:2], max(fit$score[best]) * c(-0.04, 1.04))
-      names <- d$text[grepl("^colu.*name$", d$text$text) & d$text$angle == 0 & d$text$x < d$frame[1], ]
+      names <- d$text[grepl("^colu.*name$",
+        d$text$text) & d$text$angle == 0 & d$text$x < d$frame[1], ]
       expect_lt(max(abs(names$y + 0.36 * names$size - d$marks$y)), 2)
       expect_true(all(names$start_x + names$width < d$frame[1]))
       expect_lte(names$size[1], round(12 * 0.9))
@@ -727,14 +818,18 @@ test_that("frequencies go from the surest column, on an axis from none to all re
   fit <- kernel_rank(x, rep(c("a", "b"), 15), resample = 6, n = 2)
   d <- drawing(shown <- plot(fit))
   order <- order(-fit$frequency, match(1:5, fit$ranking))
-  expect_equal(shown, data.frame(name = paste0("column", order), column = order, frequency = unname(fit$frequency[order])))
+  expect_equal(shown,
+    data.frame(name = paste0("column", order), column = order,
+      frequency = unname(fit$frequency[order])))
   expect_equal(d$marks$u, shown$frequency, tolerance = 1e-3)
   expect_equal(d$usr[1:2], c(-0.04, 1.04))
-  title <- function(frequency) rank_title(list(n = 2), "frequency", data.frame(frequency = frequency))
+  title <- function(frequency) rank_title(list(n = 2), "frequency",
+    data.frame(frequency = frequency))
   expect_identical(title(c(0.89, 0)), "No column among the best 2 in at least 90% of resamples")
   expect_identical(title(c(0.9, 0.5)), "1 column among the best 2 in at least 90% of resamples")
   expect_identical(title(c(1, 0.9, 0)), "2 columns among the best 2 in at least 90% of resamples")
-  score <- function(score, n) rank_title(list(score = score), "score", data.frame(name = head(c("u", "v", "w"), n)))
+  score <- function(score, n) rank_title(list(score = score), "score",
+    data.frame(name = head(c("u", "v", "w"), n)))
   expect_identical(score(c(3, 2, 1), 1), "u matters most")
   expect_identical(score(c(3, 2, 0), 2), "u and v matter most, 1 of 3 does not")
   expect_identical(score(c(3, 0, 0), 3), "u and v matter most, 2 of 3 do not")
@@ -750,15 +845,18 @@ test_that("a search is drawn by its steps, and its title tells where it went", {
   short <- suppressWarnings(kernel_rank(x, y, max_iter = 2))
   expect_false(short$converged)
   value <- function(fit) format(fit$path$value[nrow(fit$path)], digits = 3)
-  expect_words(paste("Alignment rose to", value(short), "in 2 steps, not settled"), plot_words(plot(short, type = "path")))
+  expect_words(paste("Alignment rose to", value(short), "in 2 steps, not settled"),
+    plot_words(plot(short, type = "path")))
   bound <- kernel_rank(x, y, method = "r2w2")
   expect_lt(bound$path$value[nrow(bound$path)], bound$path$value[1])
-  expect_words(paste("Radius-margin bound fell to", value(bound), "in", max(bound$path$iteration), "steps"),
+  expect_words(paste("Radius-margin bound fell to", value(bound), "in", max(bound$path$iteration),
+    "steps"),
                sub(", not settled", "", plot_words(plot(bound, type = "path"))))
   steps <- kernel_rank(x, y, method = "rfe")
   ends <- steps$path$value
   expect_true(ends[1] < ends[3] && ends[3] < ends[2])
-  expect_words(paste("Squared norm rose to", value(steps), "in 3 steps"), plot_words(plot(steps, type = "path")))
+  expect_words(paste("Squared norm rose to", value(steps), "in 3 steps"),
+    plot_words(plot(steps, type = "path")))
   plain <- kernel_rank(x, y, method = "fisher")
   expect_error(plot(plain, type = "path"), "has no path", class = "kernelect_error_argument")
   expect_error(plot(plain, type = "frequency"), "resample", class = "kernelect_error_argument")
@@ -772,11 +870,13 @@ test_that("a basis is drawn by its path, with whole numbers of rows on the axis"
     expect_identical(shown, list(value = path, visible = FALSE))
     expect_on_page(d)
     labels <- c("fitness J", "residual trace")
-    expect_points(d, cbind(rep(path$size, 2), c(path$fitness, path$trace)), factor(rep(labels, each = size)), labels)
+    expect_points(d, cbind(rep(path$size, 2), c(path$fitness, path$trace)),
+      factor(rep(labels, each = size)), labels)
     expect_equal(d$usr[3:4], c(-0.04, 1.04))
     ticks <- axis_numbers(d, 1)
     expect_equal(ticks$at, ticks$number, tolerance = 1e-3)
-    expect_identical(ticks$number, unique(c(1, round(pretty(c(1, size)))[round(pretty(c(1, size))) %in% 1:size])))
+    expect_identical(ticks$number,
+      unique(c(1, round(pretty(c(1, size)))[round(pretty(c(1, size))) %in% 1:size])))
     d <- drawing(plot(basis, log = "y"))
     expect_equal(log10(d$marks$v), log10(path$trace), tolerance = 0.01)
     expect_equal(axis_numbers(d, 1), ticks, tolerance = 1e-3)
@@ -802,9 +902,12 @@ test_that("the logarithmic axis of a basis is right at every tick", {
   expect_lt(text_of(long, "residual trace / trace")$x, min(ticks$start_x))
 })
 
-test_that("errors of tuning stand at their size with a bar of their standard error, the best in a ring", {
+test_that(paste(
+  "errors of tuning stand at their size with a bar of their standard error, the best in a ring"
+), {
   grids <- list(
-    list(size = c(3, 6, 9), kernel = list(rbf_kernel(1), rbf_kernel(2), linear_kernel())), list(size = c(3, 6))
+    list(size = c(3, 6, 9), kernel = list(rbf_kernel(1), rbf_kernel(2), linear_kernel())),
+    list(size = c(3, 6))
   )
   for (grid in grids) {
     tuned <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3)
@@ -814,7 +917,8 @@ test_that("errors of tuning stand at their size with a bar of their standard err
     expect_identical(shown, list(value = results, visible = FALSE))
     expect_on_page(d)
     # side by side around their size, a 150th of the axis apart
-    shift <- (match(results$kernel, kernels) - mean(seq_along(kernels))) * diff(range(results$size)) / 150
+    shift <- (match(results$kernel, kernels) - mean(seq_along(kernels))) *
+      diff(range(results$size)) / 150
     colours <- class_colours(length(kernels))[match(results$kernel, kernels)]
     rings <- d$marks$shape == "open circle"
     dots <- data_marks(d, line_names(kernels))
@@ -824,10 +928,13 @@ test_that("errors of tuning stand at their size with a bar of their standard err
     expect_identical(dots$colour, colours)
     expect_identical(sum(rings), 1L)
     best <- which(results$kernel == tuned$best$kernel & results$size == tuned$best$size)
-    expect_equal(unlist(d$marks[rings, c("u", "v")]), c(u = results$size[best] + shift[best], v = min(results$error)), tolerance = 1e-3)
+    expect_equal(unlist(d$marks[rings, c("u", "v")]),
+      c(u = results$size[best] + shift[best], v = min(results$error)), tolerance = 1e-3)
     expect_identical(d$marks$colour[rings], colours[best])
-    bars <- Filter(function(p) length(p$u) == 2L && p$u[1] == p$u[2] && min(p$y) >= d$frame[3] && p$colour != "#000000", d$paths)
-    expect_segments(bars, results$size + shift, results$error - results$se, results$size + shift, results$error + results$se, d)
+    bars <- Filter(function(p) length(p$u) == 2L && p$u[1] == p$u[2] && min(p$y) >= d$frame[3] &&
+      p$colour != "#000000", d$paths)
+    expect_segments(bars, results$size + shift, results$error - results$se, results$size + shift,
+      results$error + results$se, d)
     expect_identical(vapply(bars, `[[`, "", "colour"), colours)
     expect_identical(legend_marks(d, line_names(kernels))$colour, class_colours(length(kernels)))
   }
@@ -850,15 +957,19 @@ test_that("a legend of tuned kernels is off the curves, and large errors do not 
 })
 
 test_that("tuned widths and ridges are drawn on their own axes, the best of the rest at each", {
-  tuned <- kernel_tune(iris[1:4], iris$Species, folds = 3, grid = list(sigma = c("x0.5", "x1", "x2"), kernel = list(rbf_kernel(), laplace_kernel())))
+  tuned <- kernel_tune(iris[1:4], iris$Species, folds = 3,
+    grid = list(sigma = c("x0.5", "x1", "x2"), kernel = list(rbf_kernel(), laplace_kernel())))
   expect_words(c("sigma", "RBF kernel", "Laplace kernel"), plot_words(shown <- plot(tuned)))
   expect_setequal(rownames(shown), rownames(tuned$results))
-  both <- kernel_tune(iris[1:4], iris$Species, folds = 3, grid = list(kernel = rbf_kernel(2), size = c(4, 12), ridge = c(0.01, 1)))
+  both <- kernel_tune(iris[1:4], iris$Species, folds = 3,
+    grid = list(kernel = rbf_kernel(2), size = c(4, 12), ridge = c(0.01, 1)))
   shown <- plot_words(drawn <- plot(both))
   expect_equal(drawn$size, c(4, 12))
   for (size in c(4, 12)) {
-    expect_equal(drawn$error[drawn$size == size], min(both$results$error[both$results$size == size]))
+    expect_equal(drawn$error[drawn$size == size],
+      min(both$results$error[both$results$size == size]))
   }
-  ridges <- kernel_tune(iris[1:4], iris$Species, folds = 3, grid = list(kernel = rbf_kernel(2), ridge = c(0.01, 1)))
+  ridges <- kernel_tune(iris[1:4], iris$Species, folds = 3,
+    grid = list(kernel = rbf_kernel(2), ridge = c(0.01, 1)))
   expect_words("ridge", plot_words(plot(ridges)))
 })

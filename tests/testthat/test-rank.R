@@ -1,7 +1,8 @@
 interaction_data <- function(n, d, seed) {
   set.seed(seed)
   x <- matrix(rnorm(n * d), n)
-  list(x = x, y = factor(sign(x[, 1] * x[, 2])), mixed = factor(sign(x[, 1] * x[, 2] + x[, 3] / 2 + rnorm(n, sd = 0.3))))
+  list(x = x, y = factor(sign(x[, 1] * x[, 2])),
+    mixed = factor(sign(x[, 1] * x[, 2] + x[, 3] / 2 + rnorm(n, sd = 0.3))))
 }
 
 # The Fisher discriminant's normal vector long-hand: (N + mu I) a = K (e2 - e1), h = x'a.
@@ -31,7 +32,8 @@ test_that("linear SAS reaches the optimum on Sonar", {
 test_that("linear SCSS by ascent ranks as between over within scatter", {
   skip_if_not_installed("mlbench")
   data("Sonar", package = "mlbench", envir = environment())
-  fit <- suppressWarnings(kernel_rank(Sonar[-61], Sonar$Class, linear_kernel(), method = "scss", optimizer = "ascent"))
+  fit <- suppressWarnings(
+    kernel_rank(Sonar[-61], Sonar$Class, linear_kernel(), method = "scss", optimizer = "ascent"))
   x <- scale(as.matrix(Sonar[-61]))
   ratio <- apply(x, 2, function(v) {
     fitted <- ave(v, Sonar$Class)
@@ -56,12 +58,14 @@ test_that("KFDS gives the same in input space and through the Gram matrix", {
   x <- matrix(rnorm(30 * 12), 30)
   side <- rep(c(1, -1), 15)
   wide <- cbind(x, matrix(0, 30, 20)) # zero columns force the other route
-  expect_equal(fisher_normal(x, side, 0.1)$normal, fisher_normal(wide, side, 0.1)$normal[1:12], tolerance = 1e-8)
+  expect_equal(fisher_normal(x, side, 0.1)$normal, fisher_normal(wide, side, 0.1)$normal[1:12],
+    tolerance = 1e-8)
 })
 
 test_that("KFDS as printed does not settle and says so", {
   expect_warning(
-    fit <- kernel_rank(iris[51:150, 1:4], iris$Species[51:150], method = "kfds", update = "printed", max_iter = 30),
+    fit <- kernel_rank(iris[51:150, 1:4], iris$Species[51:150], method = "kfds", update = "printed",
+      max_iter = 30),
     "update as printed", class = "kernelect_warning_convergence"
   )
   expect_false(fit$converged)
@@ -79,7 +83,8 @@ test_that("vanished columns rank by when they vanished", {
 test_that("Fisher scores follow eq 1, and between over within beyond two classes", {
   two <- droplevels(iris[51:150, ])
   fit <- kernel_rank(two[1:4], two$Species, method = "fisher")
-  want <- vapply(two[1:4], function(v) diff(tapply(v, two$Species, mean))^2 / sum(tapply(v, two$Species, var)), 0)
+  want <- vapply(two[1:4],
+    function(v) diff(tapply(v, two$Species, mean))^2 / sum(tapply(v, two$Species, var)), 0)
   expect_equal(fit$score, want, tolerance = 1e-12)
   fit <- kernel_rank(iris[1:4], iris$Species, method = "fisher", scale = FALSE)
   want <- vapply(iris[1:4], function(v) {
@@ -96,8 +101,10 @@ test_that("RFE leaves out what kernlab's linear machines give the smallest weigh
   fit <- kernel_rank(two[1:4], two$Species, method = "rfe", cost = 0.5)
   left <- 1:4
   for (step in 1:3) {
-    machine <- kernlab::ksvm(x[, left], two$Species, kernel = "vanilladot", kpar = list(), C = 0.5, scaled = FALSE, tol = 1e-6)
-    w <- colSums(kernlab::coef(machine)[[1]] * x[kernlab::alphaindex(machine)[[1]], left, drop = FALSE])
+    machine <- kernlab::ksvm(x[, left], two$Species, kernel = "vanilladot", kpar = list(), C = 0.5,
+      scaled = FALSE, tol = 1e-6)
+    w <- colSums(kernlab::coef(machine)[[1]] *
+      x[kernlab::alphaindex(machine)[[1]], left, drop = FALSE])
     expect_equal(fit$path$value[step], sum(w^2), tolerance = 1e-4)
     expect_identical(fit$path$step[step], left[which.min(w^2)])
     left <- left[-which.min(w^2)]
@@ -123,11 +130,13 @@ test_that("the gradient of the radius-margin bound equals differences for every 
   x <- scale(matrix(rnorm(40 * 3), 40))
   sides <- list(rep(c(1, -1), 20), rep(c(1, 1, -1, -1), 10))
   w <- c(1, 0.6, 1.4)
-  for (kernel in list(linear_kernel(), rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), polynomial_kernel(2, 0.5, 1))) {
+  for (kernel in list(linear_kernel(), rbf_kernel(sigma = 1), laplace_kernel(sigma = 2),
+    polynomial_kernel(2, 0.5, 1))) {
     bound <- radius_margin(x, kernel, sides, cost = 0.8, threads = 1L, tol = 1e-12)
     slope <- vapply(1:3, function(d) {
       h <- 1e-4
-      (bound(sqrt(replace(w^2, d, w[d]^2 + h)))[1] - bound(sqrt(replace(w^2, d, w[d]^2 - h)))[1]) / (2 * h)
+      (bound(sqrt(replace(w^2, d, w[d]^2 + h)))[1] -
+        bound(sqrt(replace(w^2, d, w[d]^2 - h)))[1]) / (2 * h)
     }, 0)
     expect_equal(bound(w)[-1], slope, tolerance = 1e-5)
   }
@@ -168,8 +177,10 @@ test_that("SAS with restarts and forward selection find an interaction", {
 test_that("forward selection equals the naive search for every kernel", {
   x <- scale(as.matrix(iris[seq(1, 150, 2), 1:4]))
   y <- iris$Species[seq(1, 150, 2)]
-  kernels <- list(rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), linear_kernel(), polynomial_kernel(2),
-                  sigmoid_kernel(0.1), spline_kernel(), rbf_kernel(sigma = 1, weights = c(1, 2, 0.5, 1)))
+  kernels <- list(rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), linear_kernel(),
+    polynomial_kernel(2),
+                  sigmoid_kernel(0.1), spline_kernel(),
+                  rbf_kernel(sigma = 1, weights = c(1, 2, 0.5, 1)))
   for (kernel in kernels) {
     align <- function(columns) {
       parts <- lapply(columns, function(d) {
@@ -212,13 +223,16 @@ test_that("BAHSIC equals the naive elimination for every kernel", {
   x <- scale(as.matrix(iris[seq(1, 150, 2), 1:4]))
   x[5, ] <- x[9, ]
   y <- iris$Species[seq(1, 150, 2)]
-  kernels <- list(rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), linear_kernel(), polynomial_kernel(2),
-                  sigmoid_kernel(0.1), spline_kernel(), function_kernel(function(x, z) exp(-abs(outer(rowSums(x), rowSums(z), `-`)))))
+  kernels <- list(rbf_kernel(sigma = 1), laplace_kernel(sigma = 2), linear_kernel(),
+    polynomial_kernel(2),
+                  sigmoid_kernel(0.1), spline_kernel(),
+                  function_kernel(function(x, z) exp(-abs(outer(rowSums(x), rowSums(z), `-`)))))
   for (kernel in kernels) {
     fit <- kernel_rank(x, y, kernel, method = "bahsic", scale = FALSE)
     left <- 1:4
     for (step in 1:3) {
-      hsic <- vapply(left, function(d) kernel_hsic(gram(x[, setdiff(left, d), drop = FALSE], kernel), y), 0)
+      hsic <- vapply(left,
+        function(d) kernel_hsic(gram(x[, setdiff(left, d), drop = FALSE], kernel), y), 0)
       expect_equal(fit$path$value[step], max(hsic), tolerance = 1e-10)
       expect_identical(fit$path$step[step], left[which.max(hsic)])
       left <- setdiff(left, fit$path$step[step])
@@ -241,7 +255,8 @@ test_that("all routes give the identical result", {
 test_that("the learned kernel and predict() are ready for use", {
   fit <- kernel_rank(iris[1:4], iris$Species)
   expect_identical(fit$kernel$weights, fit$weights)
-  expect_equal(kernel_alignment(gram(scale(iris[1:4]), fit$kernel), iris$Species), fit$value, tolerance = 1e-10)
+  expect_equal(kernel_alignment(gram(scale(iris[1:4]), fit$kernel), iris$Species), fit$value,
+    tolerance = 1e-10)
   model <- kernel_lm(iris[1:4], iris$Species, fit$kernel)
   expect_gt(mean(predict(model, iris) == iris$Species), 0.9)
   best <- names(fit$score)[fit$ranking[1:2]]
@@ -249,7 +264,8 @@ test_that("the learned kernel and predict() are ready for use", {
   shuffled <- as.matrix(iris[3:1, c(5, 4, 3, 2, 1)[-1]])
   expect_identical(colnames(predict(fit, shuffled, n = 2)), best)
   expect_identical(dim(predict(fit, iris[0, ], n = 3)), c(0L, 3L))
-  expect_identical(is.na(predict(fit, replace(iris, cbind(2, fit$ranking[1]), NA), n = 1)[1:3, 1]), c(FALSE, TRUE, FALSE))
+  expect_identical(is.na(predict(fit, replace(iris, cbind(2, fit$ranking[1]), NA), n = 1)[1:3, 1]),
+    c(FALSE, TRUE, FALSE))
   expect_error(predict(fit, iris[1:3]), class = "kernelect_error_columns")
   expect_error(predict(fit, iris, N = 2), class = "kernelect_error_dots")
   bare <- kernel_rank(unname(as.matrix(iris[1:4])), iris$Species)
@@ -270,7 +286,9 @@ test_that("constant columns come last with score 0 and duplicated ones share the
     expect_message(fit <- kernel_rank(x, iris$Species, method = method), "`flat`")
     expect_identical(fit$ranking[6], 1L)
     expect_identical(fit$score[["flat"]], 0)
-    if (!method %in% c("rfe", "bahsic", "forward")) expect_identical(fit$score[["again"]], fit$score[["Petal.Length"]])
+    if (!method %in% c("rfe", "bahsic", "forward")) {
+      expect_identical(fit$score[["again"]], fit$score[["Petal.Length"]])
+    }
   }
   set.seed(1)
   fit <- suppressMessages(kernel_rank(x, iris$Species, restarts = 3))
@@ -283,10 +301,13 @@ test_that("a single column that varies is ranked among constant ones", {
   x <- cbind(a = 1, b = as.matrix(iris[51:150, 3]), c = 2)
   colnames(x) <- c("a", "b", "c")
   for (method in names(rank_methods)) {
-    fit <- suppressMessages(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method)))
+    fit <- suppressMessages(
+      suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method)))
     expect_identical(fit$ranking, c(2L, 1L, 3L), label = method)
     expect_identical(unname(fit$score[c(1, 3)]), c(0, 0), label = method)
-    if (method %in% c("rfe", "bahsic", "forward")) expect_identical(fit$score[["b"]], 3, label = method) # columns + 1 - rank
+    if (method %in% c("rfe", "bahsic", "forward")) {
+      expect_identical(fit$score[["b"]], 3, label = method) # columns + 1 - rank
+    }
   }
 })
 
@@ -315,14 +336,17 @@ test_that("subsamples tell how sure a ranking is, the same serially and in paral
   on.exit(future::plan(old))
   set.seed(5)
   skip_if_not(nzchar(system.file(package = "kernelect")), "the package is not installed")
-  expect_identical(kernel_rank(data$x, y, resample = 8, n = 2, restarts = 1)$frequency, fit$frequency)
+  expect_identical(kernel_rank(data$x, y, resample = 8, n = 2, restarts = 1)$frequency,
+    fit$frequency)
 })
 
 test_that("a share of resamples among all columns is no news, and said to be none", {
-  expect_message(fit <- kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2), "`n` = 10 .* columns, 4:",
+  expect_message(fit <- kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2),
+    "`n` = 10 .* columns, 4:",
                  class = "kernelect_message")
   expect_identical(unname(fit$frequency), rep(1, 4))
-  expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 4), "smaller `n`")
+  expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 4),
+    "smaller `n`")
   expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher", resample = 2, n = 3), NA)
   expect_message(kernel_rank(iris[1:4], iris$Species, method = "fisher"), NA)
 })
@@ -354,13 +378,15 @@ test_that("a progress bar is drawn on request, on the message stream", {
   expect_true(any(grepl("100%", shown)))
   for (method in c("rfe", "bahsic", "forward")) {
     shown <- capture.output(type = "message", {
-      fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = method, verbose = TRUE)
+      fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = method,
+        verbose = TRUE)
     })
     expect_match(paste(shown, collapse = ""), "100%", fixed = TRUE, label = method)
   }
   # one bar for the ranking, one for all resamples
   shown <- capture.output(type = "message", {
-    fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe", resample = 3, n = 2, verbose = TRUE)
+    fit <- kernel_rank(iris[51:150, 1:4], droplevels(iris$Species[51:150]), method = "rfe",
+      resample = 3, n = 2, verbose = TRUE)
   })
   expect_length(gregexpr("|   0%", paste(shown, collapse = ""), fixed = TRUE)[[1]], 2)
 })
@@ -381,25 +407,33 @@ test_that("bad input meets a classed error that names the argument", {
   expect_error(kernel_rank(x[1:51, ], y[1:51]), "versicolor", class = "kernelect_error_classes")
   expect_error(kernel_rank(x, rep(1, 150)), "`y` is constant", class = "kernelect_error_data")
   expect_error(kernel_rank(x), class = "kernelect_error_argument")
-  expect_error(kernel_rank(x, y, linear_kernel(), "sfs"), "linear", class = "kernelect_error_kernel")
+  expect_error(kernel_rank(x, y, linear_kernel(), "sfs"), "linear",
+    class = "kernelect_error_kernel")
   expect_error(kernel_rank(x, y, rbf_kernel(), "kfds"), "rbf", class = "kernelect_error_kernel")
-  expect_error(kernel_rank(x, y, function_kernel(tcrossprod), "forward"), "function", class = "kernelect_error_kernel")
+  expect_error(kernel_rank(x, y, function_kernel(tcrossprod), "forward"), "function",
+    class = "kernelect_error_kernel")
   expect_error(kernel_rank(x, y, spline_kernel()), "spline", class = "kernelect_error_kernel")
   expect_error(kernel_rank(x, y, method = "sass"), "`method`", class = "kernelect_error_argument")
   expect_error(kernel_rank(x, y, Method = "sas"), "`Method`", class = "kernelect_error_dots")
   expect_error(kernel_rank(x, y, max_iter = 0), "`max_iter`", class = "kernelect_error_argument")
   expect_error(kernel_rank(x, y, block = 0), "`block`", class = "kernelect_error_argument")
-  expect_error(kernel_rank(matrix(1, 6, 2), factor(rep(1:2, 3))), "constant", class = "kernelect_error_data")
+  expect_error(kernel_rank(matrix(1, 6, 2), factor(rep(1:2, 3))), "constant",
+    class = "kernelect_error_data")
   twice <- cbind(x, again = x[, 1])
-  expect_error(kernel_rank(twice, y, method = "kfds", ridge = 0), "singular", class = "kernelect_error_singular")
+  expect_error(kernel_rank(twice, y, method = "kfds", ridge = 0), "singular",
+    class = "kernelect_error_singular")
   expect_error(kernel_rank(x[51:150, 1:2], y[51:150], method = "arom", cost = Inf), "finite `cost`",
                class = "kernelect_error_infeasible")
   expect_error(kernel_rank(replace(x, 3, NA), y), class = "kernelect_error_missing_values")
   expect_message(kernel_rank(replace(x, 3, NA), y, na_action = "omit"), "1 of 150")
-  expect_warning(kernel_rank(x, y, max_iter = 2), "`max_iter`", class = "kernelect_warning_convergence")
-  expect_error(plot(kernel_rank(x, y), type = "frequency"), "`resample`", class = "kernelect_error_argument")
-  expect_error(plot(kernel_rank(x, y, method = "fisher"), type = "path"), "has no path", class = "kernelect_error_argument")
-  expect_error(predict(kernel_rank(x, y)), "`newdata` is missing", class = "kernelect_error_argument")
+  expect_warning(kernel_rank(x, y, max_iter = 2), "`max_iter`",
+    class = "kernelect_warning_convergence")
+  expect_error(plot(kernel_rank(x, y), type = "frequency"), "`resample`",
+    class = "kernelect_error_argument")
+  expect_error(plot(kernel_rank(x, y, method = "fisher"), type = "path"), "has no path",
+    class = "kernelect_error_argument")
+  expect_error(predict(kernel_rank(x, y)), "`newdata` is missing",
+    class = "kernelect_error_argument")
 })
 
 test_that("columns that a linear machine cannot use are refused by class", {
@@ -408,16 +442,19 @@ test_that("columns that a linear machine cannot use are refused by class", {
   expect_error(kernel_rank(nothing, y, method = "kfds"), "`ridge`", class = "kernelect_error_data")
   expect_error(kernel_rank(nothing, y, method = "arom"), "`cost`", class = "kernelect_error_data")
   exact <- matrix(c(0, 0, 1, 1)) # no scatter within the classes
-  expect_error(kernel_rank(exact, y, method = "kfds"), "constant within each class", class = "kernelect_error_singular")
+  expect_error(kernel_rank(exact, y, method = "kfds"), "constant within each class",
+    class = "kernelect_error_singular")
   wide <- cbind(exact, exact, exact, exact)
-  expect_error(kernel_rank(wide, y, method = "kfds"), "constant within each class", class = "kernelect_error_singular")
+  expect_error(kernel_rank(wide, y, method = "kfds"), "constant within each class",
+    class = "kernelect_error_singular")
 })
 
 test_that("a criterion without a finite value at the start is refused", {
   x <- matrix(c(1, -1, 1, -1, 2, 3, 4, 6), 4)
   y <- factor(c("a", "a", "b", "b"))
   for (size in c(1e200, 1e-200)) {
-    expect_error(kernel_rank(x * size, y, linear_kernel(), scale = FALSE), "not finite at the start", class = "kernelect_error_not_finite")
+    expect_error(kernel_rank(x * size, y, linear_kernel(), scale = FALSE),
+      "not finite at the start", class = "kernelect_error_not_finite")
   }
 })
 
@@ -426,7 +463,8 @@ test_that("the weights of the kernel are where a search starts", {
   w <- c(2, 0.5, 1, 3)
   x <- scale(as.matrix(two[1:4]))
   fit <- kernel_rank(two[1:4], two$Species, linear_kernel(weights = w), method = "rfe", cost = 1)
-  scaled <- kernel_rank(x * rep(w, each = 100), two$Species, linear_kernel(), method = "rfe", cost = 1, scale = FALSE)
+  scaled <- kernel_rank(x * rep(w, each = 100), two$Species, linear_kernel(), method = "rfe",
+    cost = 1, scale = FALSE)
   expect_identical(fit$ranking, scaled$ranking)
   expect_equal(fit$path$value, scaled$path$value, tolerance = 1e-6)
 })
@@ -434,14 +472,17 @@ test_that("the weights of the kernel are where a search starts", {
 test_that("every method names its value and its score", {
   expect_identical(
     vapply(rank_methods, `[[`, "", "value"),
-    c(sas = "alignment", scss = "separability", sfs = "Frobenius product", kfds = "Fisher ratio", fisher = "value",
-      rfe = "squared norm", arom = "squared norm", r2w2 = "radius-margin bound", bahsic = "HSIC", forward = "alignment",
+    c(sas = "alignment", scss = "separability", sfs = "Frobenius product", kfds = "Fisher ratio",
+      fisher = "value",
+      rfe = "squared norm", arom = "squared norm", r2w2 = "radius-margin bound", bahsic = "HSIC",
+      forward = "alignment",
       fusion = "columns left", gmkl = "regularised dual")
   )
   ordinal <- c("rfe", "bahsic", "forward")
   scores <- vapply(rank_methods, `[[`, "", "score")
   expect_identical(unique(unname(scores[ordinal])), "score (columns + 1 - rank)")
-  expect_identical(unique(unname(scores[setdiff(names(scores), c(ordinal, "fisher"))])), "scale factor")
+  expect_identical(unique(unname(scores[setdiff(names(scores), c(ordinal, "fisher"))])),
+    "scale factor")
   expect_identical(scores[["fisher"]], "Fisher score")
   expect_identical(eval(formals(kernel_rank.default)$method), names(rank_methods))
 })
@@ -449,7 +490,9 @@ test_that("every method names its value and its score", {
 test_that("one column can be ranked by every method", {
   x <- as.matrix(iris[51:150, 3, drop = FALSE])
   for (method in names(rank_methods)) {
-    expect_identical(suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method))$ranking, 1L)
+    expect_identical(
+      suppressWarnings(kernel_rank(x, droplevels(iris$Species[51:150]), method = method))$ranking,
+      1L)
   }
 })
 
@@ -457,9 +500,13 @@ test_that("printing is short and says the essential", {
   fit <- kernel_rank(iris[1:4], iris$Species, method = "kfds")
   expect_snapshot(print(fit))
   expect_snapshot(print(summary(fit)))
-  expect_output(print(summary(kernel_rank(mtcars[-8], factor(mtcars$vs), method = "fisher"))), "and 2 more in $table", fixed = TRUE)
+  expect_output(print(summary(kernel_rank(mtcars[-8], factor(mtcars$vs), method = "fisher"))),
+    "and 2 more in $table", fixed = TRUE)
   set.seed(1)
-  expect_snapshot(print(kernel_rank(cbind(as.matrix(iris[1:4]), matrix(rnorm(150 * 12), 150, dimnames = list(NULL, letters[1:12]))),
+  expect_snapshot(
+    print(kernel_rank(
+      cbind(as.matrix(iris[1:4]),
+        matrix(rnorm(150 * 12), 150, dimnames = list(NULL, letters[1:12]))),
                                     iris$Species, method = "fisher", resample = 4, n = 3)))
   expect_snapshot(kernel_rank(iris[1:4], iris$Species, linear_kernel(), "sfs"), error = TRUE)
 })
@@ -498,7 +545,8 @@ test_that("a laplace kernel's kinks do not end a search away from the top", {
 
 test_that("a step is how far the scale factors moved, and an ordinal score counts from the last", {
   for (optimizer in c("lbfgs", "ascent")) {
-    once <- suppressWarnings(kernel_rank(iris[1:4], iris$Species, optimizer = optimizer, max_iter = 1))
+    once <- suppressWarnings(
+      kernel_rank(iris[1:4], iris$Species, optimizer = optimizer, max_iter = 1))
     expect_equal(once$path$step, c(0, sqrt(sum((once$weights - 1)^2))), tolerance = 1e-12)
   }
   for (method in c("forward", "bahsic", "rfe")) {
@@ -509,9 +557,12 @@ test_that("a step is how far the scale factors moved, and an ordinal score count
 
 test_that("a single column is ranked by every search", {
   for (method in c("forward", "bahsic", "sas")) {
-    fit <- kernel_rank(iris[51:150, 3, drop = FALSE], droplevels(iris$Species[51:150]), method = method)
+    fit <- kernel_rank(iris[51:150, 3, drop = FALSE], droplevels(iris$Species[51:150]),
+      method = method)
     expect_identical(fit$ranking, 1L, label = method)
-    again <- suppressMessages(kernel_rank(iris[51:150, 3, drop = FALSE], iris$Species[51:150], method = method, resample = 2, n = 1))
+    again <- suppressMessages(
+      kernel_rank(iris[51:150, 3, drop = FALSE], iris$Species[51:150], method = method,
+        resample = 2, n = 1))
     expect_identical(again$frequency, c(Petal.Length = 1), label = method)
   }
 })
@@ -527,7 +578,9 @@ test_that("the bound's default cost is that of footnote 4 at the kernel it start
   expect_equal(own$weights, given$weights, tolerance = 1e-8)
 })
 
-test_that("weights that multiply stop at a change of exactly `tol` and remember when a column vanished", {
+test_that(paste(
+  "weights that multiply stop at a change of exactly `tol` and remember when a column vanished"
+), {
   # a machine whose answers are known: factors by column and call, told apart by the first row
   machine <- function(factors) {
     call <- 0
@@ -538,8 +591,10 @@ test_that("weights that multiply stop at a change of exactly `tol` and remember 
   }
   x <- rbind(1:4, c(2, 3, 5, 7), c(3, 1, 4, 1))
   control <- list(max_iter = 5, tol = 0.25, verbose = FALSE, method = "arom")
-  fit <- multiply_weights(x, c(2, 2, 2, 4), machine(list(c(2, 2, 0, 1), c(1, 1e-12, 1, 1), c(1, 0.5, 1, 1), c(1, 1, 1, 1))), control)
-  # starts at 1/2 1/2 1/2 1; then 1 1 0 1; 1 1e-12 0 1 (still there); 1 0 0 1, no change of more than 1e-12
+  fit <- multiply_weights(x, c(2, 2, 2, 4),
+    machine(list(c(2, 2, 0, 1), c(1, 1e-12, 1, 1), c(1, 0.5, 1, 1), c(1, 1, 1, 1))), control)
+  # starts at 1/2 1/2 1/2 1; then 1 1 0 1; 1 1e-12 0 1 (still there); 1 0 0 1, no change of more
+  # than 1e-12
   expect_identical(fit$weights, c(1, 0, 0, 1))
   expect_identical(fit$tie, c(Inf, 3, 1, Inf))
   expect_identical(fit$path$iteration, 1:3)
@@ -549,16 +604,19 @@ test_that("weights that multiply stop at a change of exactly `tol` and remember 
   at <- multiply_weights(x, rep(1, 4), machine(list(c(1, 1, 0.75, 1), rep(1, 4))), control)
   expect_identical(nrow(at$path), 1L)
   expect_true(at$converged)
-  beyond <- multiply_weights(x, rep(1, 4), machine(list(c(1, 1, 0.5, 1))), within_list(control, max_iter = 1))
+  beyond <- multiply_weights(x, rep(1, 4), machine(list(c(1, 1, 0.5, 1))),
+    within_list(control, max_iter = 1))
   expect_false(beyond$converged)
   expect_identical(beyond$weights, c(1, 1, 0.5, 1))
   for (bad in list(c(1, NaN, 1, 1), rep(0, 4), c(1, 1, Inf, 1))) {
-    expect_error(multiply_weights(x, rep(1, 4), machine(list(bad)), control), "zero or not finite: give another `cost`",
+    expect_error(multiply_weights(x, rep(1, 4), machine(list(bad)), control),
+      "zero or not finite: give another `cost`",
                  class = "kernelect_error_data")
   }
 })
 
-test_that("a ranking by weights that multiply puts the column that vanished last before the others", {
+test_that("a ranking by weights that multiply puts the column that vanished last before the others",
+  {
   x <- random_matrix(60, 8, 8)
   fit <- kernel_rank(x, factor(x[, 3] + x[, 5] > 0), method = "kfds", ridge = 0.1)
   # the same rounds by hand; a column is gone in the round that leaves it below 1e-12 of the largest
@@ -568,7 +626,9 @@ test_that("a ranking by weights that multiply puts the column that vanished last
   gone <- rep(Inf, 8)
   for (round in seq_len(nrow(fit$path))) {
     live <- which(w > 0)
-    new <- replace(numeric(8), live, w[live] * abs(naive_fisher_normal(z[, live, drop = FALSE] %*% diag(w[live], length(live)), side, 0.1)$normal))
+    new <- replace(numeric(8), live,
+      w[live] * abs(naive_fisher_normal(z[, live, drop = FALSE] %*% diag(w[live], length(live)),
+        side, 0.1)$normal))
     new <- new / max(new)
     new[new < 1e-12] <- 0
     gone[w > 0 & new == 0] <- round
@@ -581,7 +641,9 @@ test_that("a ranking by weights that multiply puts the column that vanished last
   expect_identical(summary(fit)$zero, sum(w == 0))
 })
 
-test_that("KFDS is the formula of the paper in its first round, corrected and as printed, for any classes", {
+test_that(paste(
+  "KFDS is the formula of the paper in its first round, corrected and as printed, for any classes"
+), {
   start <- c(1, 0.5, 2, 1)
   for (rows in list(1:150, 51:150)) {
     x <- scale(as.matrix(iris[rows, 1:4]))
@@ -589,8 +651,11 @@ test_that("KFDS is the formula of the paper in its first round, corrected and as
     sides <- lapply(if (nlevels(y) == 2) 2 else 1:3, function(k) ifelse(as.integer(y) == k, 1, -1))
     w <- start / max(start)
     for (update in c("corrected", "printed")) {
-      fit <- suppressWarnings(kernel_rank(x, y, linear_kernel(weights = start), "kfds", update = update, max_iter = 1, scale = FALSE, ridge = 0.3))
-      parts <- lapply(sides, function(side) naive_fisher_normal(x * rep(w, each = nrow(x)), side, 0.3))
+      fit <- suppressWarnings(
+        kernel_rank(x, y, linear_kernel(weights = start), "kfds", update = update, max_iter = 1,
+          scale = FALSE, ridge = 0.3))
+      parts <- lapply(sides,
+        function(side) naive_fisher_normal(x * rep(w, each = nrow(x)), side, 0.3))
       h <- sqrt(rowSums(vapply(parts, function(p) p$normal^2, numeric(4))))
       want <- if (update == "printed") h else w * h
       expect_equal(fit$weights, want / max(want), tolerance = 1e-8)
@@ -614,14 +679,16 @@ test_that("what does not converge says by how much the value changed, where it c
   last <- utils::tail(said$value, 2)
   expect_identical(said$text, paste0(
     "Method \"sas\" did not converge in 2 iterations (last relative change of the value: ",
-    format(abs(last[2] - last[1]) / abs(last[2]), digits = 2), "). Raise `max_iter`, or `tol`, if the best columns still change."
+    format(abs(last[2] - last[1]) / abs(last[2]), digits = 2),
+    "). Raise `max_iter`, or `tol`, if the best columns still change."
   ))
   expect_match(rank_headline(said$fit), " (not converged)", fixed = TRUE)
   expect_output(print(summary(said$fit)), " of 4 weights zero, 2 iterations\n")
   for (method in c("arom", "kfds")) {
-    once <- caught(method = method, max_iter = 1, update = if (method == "arom") "printed" else "corrected")
+    once <- caught(method = method, max_iter = 1,
+      update = if (method == "arom") "printed" else "corrected")
     expect_identical(once$text, paste0("Method \"", method, "\" did not converge in 1 iteration. ",
-                                       "Raise `max_iter`, or `tol`, if the best columns still change."))
+                                       "Raise `max_iter`, or `tol`, if the best columns still change.")) # nolint: line_length_linter.
     expect_output(print(summary(once$fit)), "weights zero, 1 iteration\n", fixed = TRUE)
   }
 })
@@ -632,12 +699,15 @@ test_that("constant columns are counted, named, and leave the others as they wer
   w <- c(2, 0.5, 1, 3)
   flat <- cbind(x[, 1:2], one = 1, x[, 3:4], two = 2)
   keep <- c(1L, 2L, 4L, 5L)
-  expect_message(kernel_rank(flat[, 1:4], y, method = "fisher"), "^1 column is constant and ranked last with score 0: `one`.\n$")
-  expect_message(kernel_rank(flat, y, method = "fisher"), "^2 columns are constant and ranked last with score 0: `one`, `two`.\n$")
+  expect_message(kernel_rank(flat[, 1:4], y, method = "fisher"),
+    "^1 column is constant and ranked last with score 0: `one`.\n$")
+  expect_message(kernel_rank(flat, y, method = "fisher"),
+    "^2 columns are constant and ranked last with score 0: `one`, `two`.\n$")
   expect_message(kernel_rank(unname(flat), y, method = "fisher"), "`3`, `6`.", fixed = TRUE)
   for (method in names(rank_methods)) {
     kernel <- function(w) {
-      if (method == "fisher") NULL else if (method_takes(rbf_kernel(), method)) rbf_kernel(2, weights = w) else linear_kernel(weights = w)
+      if (method == "fisher") NULL else if (method_takes(rbf_kernel(), method)) rbf_kernel(2,
+        weights = w) else linear_kernel(weights = w)
     }
     plain <- kernel_rank(x, y, kernel(w), method)
     fit <- suppressMessages(kernel_rank(flat, y, kernel(c(w[1:2], 9, w[3:4], 9)), method))
@@ -664,7 +734,8 @@ test_that("a subsample takes half the rows of every class, at least two", {
   expect_identical(draw_subsamples(y, 0), list())
   # a column that is constant in a subsample counts as such there
   x <- cbind(iris_matrix(51:150), rare = rep(c(1, 0), c(1, 99)))
-  with_seed(1, fit <- kernel_rank(x, factor(iris$Species[51:150]), method = "kfds", ridge = 0, resample = 4, n = 4))
+  with_seed(1, fit <-
+    kernel_rank(x, factor(iris$Species[51:150]), method = "kfds", ridge = 0, resample = 4, n = 4))
   expect_lt(fit$frequency[["rare"]], 1)
   expect_equal(sum(fit$frequency), 4)
 })
@@ -677,9 +748,13 @@ test_that("a start is a scale: SCSS begins with a tenth of the scatter, in row 0
     K <- gram(x, kernel)
     scatter <- sum(diag(K)) - sum(K * same)
     fit <- kernel_rank(x, iris$Species, kernel, "scss", scale = FALSE)
-    expect_equal(fit$path$value[1], reference_rank_criterion(K, iris$Species, "separability", 0.1 * scatter)$value, tolerance = 1e-10)
+    expect_equal(fit$path$value[1],
+      reference_rank_criterion(K, iris$Species, "separability", 0.1 * scatter)$value,
+      tolerance = 1e-10)
     at_end <- gram(x, fit$kernel)
-    expect_equal(fit$value, reference_rank_criterion(at_end, iris$Species, "separability", 0.1 * scatter)$value, tolerance = 1e-10)
+    expect_equal(fit$value,
+      reference_rank_criterion(at_end, iris$Species, "separability", 0.1 * scatter)$value,
+      tolerance = 1e-10)
     expect_identical(fit$path$iteration, seq_len(nrow(fit$path)) - 1L)
     expect_identical(summary(fit)$iterations, nrow(fit$path) - 1L)
   }
@@ -700,7 +775,8 @@ test_that("of equal columns the first stays, and a chosen target is none of BAHS
   # weights of the kernel are those of the columns
   w <- c(2, 0.5, 1, 3)
   for (kernel in list(rbf_kernel(2), spline_kernel(), linear_kernel())) {
-    weighted <- kernel_rank(x, two$Species, within_list(kernel, weights = w), "bahsic", scale = FALSE)
+    weighted <- kernel_rank(x, two$Species, within_list(kernel, weights = w), "bahsic",
+      scale = FALSE)
     by_columns <- kernel_rank(x * rep(w, each = 80), two$Species, kernel, "bahsic", scale = FALSE)
     expect_identical(weighted$ranking, by_columns$ranking)
     expect_equal(weighted$path, by_columns$path, tolerance = 1e-10)
@@ -711,7 +787,8 @@ test_that("machines add up the squares over the classes, at the documented cost"
   x <- scale(as.matrix(iris[1:4]))
   y <- iris$Species
   squares <- function(z, cost) {
-    duals <- vapply(levels(y), function(k) svm_dual(tcrossprod(z), ifelse(y == k, 1, -1), cost)$solution, numeric(150))
+    duals <- vapply(levels(y),
+      function(k) svm_dual(tcrossprod(z), ifelse(y == k, 1, -1), cost)$solution, numeric(150))
     rowSums(crossprod(z, duals)^2)
   }
   cost <- 1 / mean(sqrt(rowSums(x^2)))^2
@@ -726,7 +803,9 @@ test_that("machines add up the squares over the classes, at the documented cost"
   expect_equal(unname(arom$weights), unname(sqrt(all_columns / max(all_columns))), tolerance = 1e-4)
 })
 
-test_that("the radius-margin bound ends at R^2 times the sum of the squared norms, and fell on its way", {
+test_that(paste(
+  "the radius-margin bound ends at R^2 times the sum of the squared norms, and fell on its way"
+), {
   x <- scale(as.matrix(iris[1:4]))
   fit <- kernel_rank(x, iris$Species, rbf_kernel(2), "r2w2", cost = 0.7, scale = FALSE, tol = 1e-3)
   soft <- gram(x, fit$kernel) + diag(1 / 0.7, 150)
@@ -746,7 +825,9 @@ test_that("fusion starts from the kernel's weights, and its path is that of the 
   colnames(x) <- letters[1:7]
   w <- c(2, 0.5, 1, 3, 1, 1, 1)
   kernel <- linear_kernel(weights = w)
-  expect_equal(unname(kernel_rank(x, iris$Species, kernel, "fusion", scale = FALSE, tol = 1e12)$weights), w, tolerance = 1e-12)
+  expect_equal(unname(
+    kernel_rank(x, iris$Species, kernel, "fusion", scale = FALSE, tol = 1e12)$weights), w,
+      tolerance = 1e-12)
   fit <- kernel_rank(x, iris$Species, kernel, "fusion", scale = FALSE)
   fusion <- kernel_fusion(x, iris$Species, scale = FALSE, start = w^2, max_iter = 200)
   steps <- sqrt(unname(as.matrix(fusion$path[-1])))
@@ -778,8 +859,10 @@ test_that("ten columns are printed and eight are summarised before the rest is c
 })
 
 test_that("bars are twenty for the best score, and none where nothing scores", {
-  bars <- function(score, frequency = NULL) rank_lines(list(score = score, frequency = frequency), seq_along(score))
-  expect_identical(nchar(gsub("[^#]", "", bars(c(a = 4, b = 2, c = 1, d = 0)))), c(20L, 10L, 5L, 0L))
+  bars <- function(score, frequency = NULL) rank_lines(list(score = score, frequency = frequency),
+    seq_along(score))
+  expect_identical(nchar(gsub("[^#]", "", bars(c(a = 4, b = 2, c = 1, d = 0)))),
+    c(20L, 10L, 5L, 0L))
   expect_identical(nchar(gsub("[^#]", "", bars(c(a = Inf, b = 2, c = 1)))), c(20L, 20L, 10L))
   expect_identical(nchar(gsub("[^#]", "", bars(c(a = 0, b = 0)))), c(0L, 0L))
   expect_identical(nchar(gsub("[^#]", "", bars(c(a = Inf)))), 0L)
@@ -794,7 +877,8 @@ test_that("a damaged ranking is refused", {
   expect_silent(predict(fit, iris, n = 2))
   refused <- function(...) {
     broken <- structure(within_list(unclass(fit), ...), class = "kernel_rank")
-    expect_error(predict(broken, iris, n = 2), class = "kernelect_error_model", info = names(list(...)))
+    expect_error(predict(broken, iris, n = 2), class = "kernelect_error_model",
+      info = names(list(...)))
   }
   refused(input = NULL)
   refused(input = within_list(fit$input, columns = letters[1:3]))
@@ -812,10 +896,12 @@ test_that("columns are duplicates when all their rows agree, not some", {
   expect_null(duplicate_groups(almost))
   expect_identical(duplicate_groups(cbind(almost, x[, 3])), c(1L, 2L, 3L, 4L, 3L))
   expect_equal(share_duplicates(c(3, 1, 4), x[, c(1, 2, 1)]), c(sqrt(12.5), 1, sqrt(12.5)))
-  # columns of one key that differ: keys that overflow, and those that a small difference leaves alike
+  # columns of one key that differ: keys that overflow, and those that a small difference leaves
+  # alike
   same_key <- cbind(c(1e308, 1e308), c(1.5e308, 1e308), c(1e308, 1e308), c(1.5e308, 1e308))
   expect_identical(duplicate_groups(same_key), c(1L, 2L, 1L, 2L))
-  expect_identical(duplicate_groups(cbind(c(1, 1e-30), c(1, 0), c(1, 1e-30), c(1, -0))), c(1L, 2L, 1L, 2L))
+  expect_identical(duplicate_groups(cbind(c(1, 1e-30), c(1, 0), c(1, 1e-30), c(1, -0))),
+    c(1L, 2L, 1L, 2L))
 })
 
 test_that("equal columns of sparse 0/1 tables are found as by comparing all", {
@@ -836,8 +922,10 @@ test_that("a subsample of constant columns only chooses none, by every method, a
     empty <- sum(vapply(rows, function(i) all(apply(x[i, ], 2, sd) == 0), NA))
     expect_gt(empty, 0)
     set.seed(3)
-    expect_message(fit <- suppressWarnings(kernel_rank(x, y, method = method, resample = 10, n = 1)),
-                   paste("In", empty, "of 10 subsamples all columns are constant"), class = "kernelect_message")
+    expect_message(fit <-
+      suppressWarnings(kernel_rank(x, y, method = method, resample = 10, n = 1)),
+                   paste("In", empty, "of 10 subsamples all columns are constant"),
+                   class = "kernelect_message")
     expect_equal(sum(fit$frequency), (10 - empty) / 10, label = method)
   }
 })
@@ -870,8 +958,10 @@ test_that("Fisher scores do not depend on which class comes first", {
       apply(part, 2, var) * if (nlevels(y) == 2) 1 else nrow(part) - 1
     }))
     means <- sapply(levels(y), function(k) colMeans(x[y == k, ]))
-    between <- if (nlevels(y) == 2) (means[, 1] - means[, 2])^2 else drop((means - colMeans(x))^2 %*% table(y))
-    expect_equal(kernel_rank(x, y, method = "fisher", scale = FALSE)$score, between / within, tolerance = 1e-12)
+    between <- if (nlevels(y) == 2) (means[, 1] -
+      means[, 2])^2 else drop((means - colMeans(x))^2 %*% table(y))
+    expect_equal(kernel_rank(x, y, method = "fisher", scale = FALSE)$score, between / within,
+      tolerance = 1e-12)
   }
 })
 
@@ -890,10 +980,12 @@ test_that("numbers are ranked by the methods that can use them, the others name 
     expect_identical(again$ranking[1:2], fit$ranking[1:2], label = method)
   }
   for (method in setdiff(names(rank_methods), able)) {
-    expect_error(kernel_rank(x, y, method = method), paste0("method \"", method, "\" needs classes.*\"sas\", \"sfs\""),
+    expect_error(kernel_rank(x, y, method = method),
+      paste0("method \"", method, "\" needs classes.*\"sas\", \"sfs\""),
                  class = "kernelect_error_argument")
   }
-  expect_equal(kernel_rank(x, y)$value, kernel_alignment(gram(scale(x), kernel_rank(x, y)$kernel), y), tolerance = 1e-10)
+  expect_equal(kernel_rank(x, y)$value,
+    kernel_alignment(gram(scale(x), kernel_rank(x, y)$kernel), y), tolerance = 1e-10)
   by_formula <- kernel_rank(y ~ ., data.frame(x, y))
   expect_identical(unname(by_formula$score), unname(kernel_rank(x, y)$score))
 })
@@ -942,14 +1034,20 @@ test_that("a null line says what chance alone would bring", {
   shares <- replicate(10, {
     permuted <- y[sample.int(60)]
     mine <- draw_subsamples(permuted, 20)
-    best <- lapply(mine, function(i) order(-kernel_rank(scale(x)[i, ], permuted[i], method = "fisher", scale = FALSE)$score)[1:2])
+    best <- lapply(mine,
+      function(i) order(-
+        kernel_rank(scale(x)[i, ], permuted[i], method = "fisher", scale = FALSE)$score)[1:2])
     tabulate(unlist(best), 20) / 20
   })
   expect_equal(fit$null[["95%"]], quantile(shares, 0.95, names = FALSE))
-  best <- lapply(rows, function(i) order(-kernel_rank(scale(x)[i, ], y[i], method = "fisher", scale = FALSE)$score)[1:2])
+  best <- lapply(rows,
+    function(i) order(-
+      kernel_rank(scale(x)[i, ], y[i], method = "fisher", scale = FALSE)$score)[1:2])
   expect_equal(unname(fit$frequency), tabulate(unlist(best), 20) / 20)
   expect_null(kernel_rank(x, y)$null)
-  expect_identical(unname(suppressMessages(kernel_rank(x, y, method = "fisher", resample = 2, n = 20))$null), c(1, 1))
+  expect_identical(
+    unname(suppressMessages(kernel_rank(x, y, method = "fisher", resample = 2, n = 20))$null),
+    c(1, 1))
   numbers <- kernel_rank(x, x[, 3], resample = 3, n = 1)
   expect_identical(numbers$frequency[[3]], 1)
   expect_equal(numbers$null[["mean"]], 1 / 20)
@@ -980,18 +1078,22 @@ test_that("ends of restarts that point the same way count once", {
   known <- c(1, 2, 0)
   ends <- list(3 * known, c(0, 0, 1), c(0, 0.01, 2), c(5, 0, 0), c(1, 2, 0.01))
   expect_identical(differing(ends, known), ends[c(2, 4)])
-  at <- function(angle) sqrt(c(angle, sqrt(1 - angle^2))) # squares at that cosine from the first axis
+  # squares at that cosine from the first axis
+  at <- function(angle) sqrt(c(angle, sqrt(1 - angle^2)))
   expect_length(differing(list(at(0.9901)), c(1, 0)), 0)
   expect_length(differing(list(at(0.9899)), c(1, 0)), 1)
   # up to 600 rows every start goes on itself; beyond, at most two ends do
   for (n in c(600, 601)) {
     x <- random_matrix(n, 3)
-    control <- list(method = "sas", kernel = rbf_kernel(1), target = "balanced", block = 240, threads = 1L, tol = 1e-6,
+    control <- list(method = "sas", kernel = rbf_kernel(1), target = "balanced", block = 240,
+      threads = 1L, tol = 1e-6,
                     optimizer = "lbfgs", max_iter = 50, starts = matrix(exp(sin(1:12)), 3))
     y <- factor(x[, 1] > 0)
     problem <- rank_problem(x, y, rep(1, 3), control)
-    points <- restart_points(x, y, rep(1, 3), problem, list(weights = c(0, 0, 1)), control, function() NULL)
-    if (n == 600) expect_identical(points, lapply(1:4, function(k) control$starts[, k])) else expect_lte(length(points), 2)
+    points <- restart_points(x, y, rep(1, 3), problem, list(weights = c(0, 0, 1)), control,
+      function() NULL)
+    if (n == 600) expect_identical(points,
+      lapply(1:4, function(k) control$starts[, k])) else expect_lte(length(points), 2)
   }
 })
 

@@ -46,7 +46,8 @@ test_that("columns that are not numeric are refused with the remedy", {
   skip_if_not_installed("recipes")
   rec <- recipes::recipe(Sepal.Length ~ ., iris)
   expect_error(recipes::prep(step_kernel_pca(rec, recipes::all_predictors())), "step_dummy")
-  expect_error(step_kernel_pca(iris), "`recipe` must be a recipe", class = "kernelect_error_argument")
+  expect_error(step_kernel_pca(iris), "`recipe` must be a recipe",
+    class = "kernelect_error_argument")
 })
 
 test_that("a step that chooses no column changes nothing", {

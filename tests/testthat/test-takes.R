@@ -12,7 +12,8 @@ directions_of <- function(fit, x) predict(fit$basis, x)
 # ---- stage one ---------------------------------------------------------------------------
 
 test_that("iris has 18 directions and the known reconstruction cost", {
-  fit <- kernel_takes(iris_matrix(), iris$Species, rbf_kernel("mean"), threshold = identity, scale = FALSE)
+  fit <- kernel_takes(iris_matrix(), iris$Species, rbf_kernel("mean"), threshold = identity,
+    scale = FALSE)
   expect_length(fit$weights, 18)
   expect_length(fit$basis$index, 18)
   expect_equal(fit$cost, 0.04449178, tolerance = 1e-6)
@@ -21,7 +22,8 @@ test_that("iris has 18 directions and the known reconstruction cost", {
 
 test_that("the KOBL basis is orthonormal in the kernel metric and obeys Theorem 1", {
   for (set in takes_sets()) {
-    for (threshold in list(identity, sqrt, function(t) t^2, function(t) if (t < 0.5) t / 2 else 0.9)) {
+    for (threshold in list(identity, sqrt, function(t) t^2,
+      function(t) if (t < 0.5) t / 2 else 0.9)) {
       fit <- kernel_takes(set$x, set$y, threshold = threshold)
       basis <- fit$basis
       K <- gram(basis$vectors, basis$kernel)
@@ -43,7 +45,9 @@ test_that("on a full basis distances of scores are distances in the kernel space
   for (basis in list("kgs", "kpca", NULL)) {
     fit <- kernel_takes(x, y, rbf_kernel(0.5), basis = basis)
     z <- directions_of(fit, x)
-    if (!is.null(fit$rotation)) z <- (z - rep(fit$rotation$center, each = nrow(z))) %*% fit$rotation$vectors
+    if (!is.null(fit$rotation)) {
+      z <- (z - rep(fit$rotation$center, each = nrow(z))) %*% fit$rotation$vectors
+    }
     expect_lt(max(abs(as.matrix(dist(z)) - wanted)), 1e-8)
   }
 })
@@ -57,7 +61,8 @@ test_that("principal directions are those of the centred Gram matrix", {
   scores <- sweep(fit$scores, 2, fit$weights[fit$directions], "/")
   for (i in which(fit$directions <= 6)) {
     j <- fit$directions[i]
-    expect_equal(abs(scores[, i]), abs(parts$vectors[, j]) * sqrt(parts$values[j]), tolerance = 1e-7, ignore_attr = TRUE)
+    expect_equal(abs(scores[, i]), abs(parts$vectors[, j]) * sqrt(parts$values[j]),
+      tolerance = 1e-7, ignore_attr = TRUE)
     expect_gt(scores[which.max(abs(scores[, i])), i], 0)
   }
 })
@@ -112,7 +117,8 @@ test_that("Relief is that of the naive twin", {
   for (set in takes_sets()) {
     for (basis in c("kobl", "kgs")) {
       fit <- kernel_takes(set$x, set$y, basis = basis, select = "relief")
-      expect_equal(fit$weights, reference_relief(directions_of(fit, set$x), set$y), tolerance = 1e-8)
+      expect_equal(fit$weights, reference_relief(directions_of(fit, set$x), set$y),
+        tolerance = 1e-8)
       expect_false(is.unsorted(-fit$path$gamma))
     }
   }
@@ -122,7 +128,8 @@ test_that("the training errors along a Relief path are those of the ensemble", {
   set <- takes_sets()$flowers
   fit <- kernel_takes(set$x, set$y, select = "relief")
   votes <- reference_takes_votes(directions_of(fit, set$x), set$y)[, fit$path$direction]
-  wanted <- vapply(seq_len(ncol(votes)), function(k) mean(reference_takes_loss(votes[, 1:k, drop = FALSE], set$y)), 0)
+  wanted <- vapply(seq_len(ncol(votes)),
+    function(k) mean(reference_takes_loss(votes[, 1:k, drop = FALSE], set$y)), 0)
   expect_equal(fit$path$error, wanted)
 })
 
@@ -143,7 +150,8 @@ test_that("new rows get the class of the nearest weighted training row", {
       fit <- kernel_takes(set$x[odd, ], set$y[odd], basis = basis, select = "relief")
       scores <- predict(fit, set$x[-odd, ], type = "scores")
       expect_identical(dim(scores), c(length(set$y[-odd]), fit$size))
-      expect_identical(predict(fit, set$x[-odd, ]), reference_takes_nearest(fit$scores, set$y[odd], scores))
+      expect_identical(predict(fit, set$x[-odd, ]),
+        reference_takes_nearest(fit$scores, set$y[odd], scores))
     }
   }
 })
@@ -151,7 +159,8 @@ test_that("new rows get the class of the nearest weighted training row", {
 test_that("scores are coordinates times weights, and those of the training rows are kept", {
   fit <- kernel_takes(iris_matrix(), iris$Species, size = 5)
   z <- directions_of(fit, iris_matrix())
-  expect_equal(fit$scores, sweep(z[, fit$directions], 2, fit$weights[fit$directions], "*"), tolerance = 1e-9, ignore_attr = TRUE)
+  expect_equal(fit$scores, sweep(z[, fit$directions], 2, fit$weights[fit$directions], "*"),
+    tolerance = 1e-9, ignore_attr = TRUE)
   expect_equal(predict(fit, iris_matrix(), type = "scores"), fit$scores, tolerance = 1e-9)
 })
 
@@ -172,13 +181,15 @@ test_that("without selection 1-NN in an RBF space is plain 1-NN", {
   odd <- seq(1, 150, by = 2)
   x <- scale(unique(iris_matrix()))
   y <- iris$Species[!duplicated(iris_matrix())]
-  fit <- kernel_takes(x[odd[odd < 149], ], y[odd[odd < 149]], rbf_kernel(1), basis = "kgs", scale = FALSE)
+  fit <- kernel_takes(x[odd[odd < 149], ], y[odd[odd < 149]], rbf_kernel(1), basis = "kgs",
+    scale = FALSE)
   fit$weights[] <- 1
   fit$directions <- seq_along(fit$weights)
   fit$scores <- directions_of(fit, x[odd[odd < 149], ])
   rest <- x[-odd[odd < 149], ]
   # the residual outside the basis is the same for all training rows, so it decides nothing
-  expect_identical(predict(fit, rest), reference_takes_nearest(x[odd[odd < 149], ], y[odd[odd < 149]], rest))
+  expect_identical(predict(fit, rest),
+    reference_takes_nearest(x[odd[odd < 149], ], y[odd[odd < 149]], rest))
 })
 
 test_that("leave-one-out errors are those of the naive twin, and the best size is kept", {
@@ -188,7 +199,8 @@ test_that("leave-one-out errors are those of the naive twin, and the best size i
     wanted <- reference_takes_loo(all$scores, set$y, score_tolerance(all))
     expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], wanted)
     expect_identical(fit$size, which.min(wanted))
-    expect_equal(head(all, fit$size)[c("weights", "scores", "directions")], fit[c("weights", "scores", "directions")])
+    expect_equal(head(all, fit$size)[c("weights", "scores", "directions")],
+      fit[c("weights", "scores", "directions")])
   }
 })
 
@@ -197,7 +209,8 @@ test_that("leave-one-out counts an identical row of another class, lowest first"
   y <- factor(c("b", "a", "a", "b", "b", "a"))
   fit <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", size = "loo", scale = FALSE)
   all <- kernel_takes(x, y, rbf_kernel(1), basis = "kgs", scale = FALSE)
-  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)], reference_takes_loo(all$scores, y, score_tolerance(all)))
+  expect_equal(fit$path$loo[match(all$directions, fit$path$direction)],
+    reference_takes_loo(all$scores, y, score_tolerance(all)))
 })
 
 test_that("scores that rounding tells apart are equal: the lowest row decides", {
@@ -205,7 +218,8 @@ test_that("scores that rounding tells apart are equal: the lowest row decides", 
   far <- diag(30, 24)
   x <- rbind(random_matrix(40, 24, seed = 5), far)
   y <- factor(rep(c("a", "b"), length.out = nrow(x)))
-  fit <- kernel_takes(x, y, rbf_kernel(2), basis = "kobl", select = "relief", basis_size = 20, scale = FALSE)
+  fit <- kernel_takes(x, y, rbf_kernel(2), basis = "kobl", select = "relief", basis_size = 20,
+    scale = FALSE)
   new <- -diag(30, 24)
   scores <- predict(fit, new, type = "scores")
   known <- predict(fit, new)
@@ -215,8 +229,10 @@ test_that("scores that rounding tells apart are equal: the lowest row decides", 
   for (seed in 1:5) {
     moved <- fit
     moved$scores <- fit$scores + size * random_matrix(nrow(x), fit$size, seed)
-    expect_identical(nearest_class(moved, scores + size * random_matrix(24, fit$size, seed + 9), 1L), known)
-    expect_identical(nested_errors(moved, list(threads = 1L, verbose = FALSE)), nested_errors(fit, list(threads = 1L, verbose = FALSE)))
+    expect_identical(
+      nearest_class(moved, scores + size * random_matrix(24, fit$size, seed + 9), 1L), known)
+    expect_identical(nested_errors(moved, list(threads = 1L, verbose = FALSE)),
+      nested_errors(fit, list(threads = 1L, verbose = FALSE)))
   }
   # a distance that is no rounding decides
   moved <- fit
@@ -235,7 +251,9 @@ test_that("rounding of coordinates grows where pivots are small, and turns with 
   expect_equal(distance_rounding(c(3, 4), c(1, 2)), c(3, sqrt(73)))
 })
 
-test_that("a direction without spread beyond rounding votes for the largest class, any other by its values", {
+test_that(paste(
+  "a direction without spread beyond rounding votes for the largest class, any other by its values"
+), {
   y <- factor(rep(c("a", "b", "c"), c(10, 25, 15)))
   votes <- function(z) ensemble_path(matrix(z), y, "given", 1L, list(verbose = FALSE))$error
   wrong <- mean(y != "b")
@@ -262,7 +280,9 @@ test_that("threads do not change the result", {
   set <- takes_sets()$circles
   for (select in c("kffs", "relief")) {
     one <- kernel_takes(set$x, set$y, select = select, size = "loo")
-    expect_identical(without_call(kernel_takes(set$x, set$y, select = select, size = "loo", threads = 2)), without_call(one))
+    expect_identical(
+      without_call(kernel_takes(set$x, set$y, select = select, size = "loo", threads = 2)),
+      without_call(one))
     expect_identical(predict(one, set$x, threads = 2), predict(one, set$x))
   }
 })
@@ -279,7 +299,8 @@ test_that("size keeps the best directions, as head() does", {
   }
   expect_message(large <- kernel_takes(iris_matrix(), iris$Species, size = 1000), "more than the")
   expect_identical(without_call(large), without_call(fit))
-  expect_identical(without_call(kernel_takes(iris_matrix(), iris$Species, size = Inf)), without_call(fit))
+  expect_identical(without_call(kernel_takes(iris_matrix(), iris$Species, size = Inf)),
+    without_call(fit))
   expect_identical(head(fit, 1000), fit)
 })
 
@@ -301,20 +322,24 @@ test_that("a given basis gives the model of its method", {
   fit <- kernel_takes(iris_matrix(), iris$Species)
   basis <- kernel_basis(iris_matrix(), method = "kobl")
   given <- kernel_takes(iris_matrix(), iris$Species, basis = basis)
-  expect_equal(given[c("weights", "path", "scores", "y")], fit[c("weights", "path", "scores", "y")], tolerance = 1e-9)
-  by_formula <- kernel_takes(Species ~ ., iris, basis = kernel_basis(~ . - Species, iris, method = "kobl"))
+  expect_equal(given[c("weights", "path", "scores", "y")], fit[c("weights", "path", "scores", "y")],
+    tolerance = 1e-9)
+  by_formula <- kernel_takes(Species ~ ., iris,
+    basis = kernel_basis(~ . - Species, iris, method = "kobl"))
   expect_equal(by_formula$path, fit$path)
   expect_identical(predict(by_formula, iris), predict(given, iris_matrix()))
   K <- gram(scale(iris_matrix()))
   on_gram <- kernel_takes(K, iris$Species, basis = kernel_basis(K = K, method = "kobl"))
   expect_equal(on_gram$path, fit$path)
   expect_identical(predict(on_gram, K), predict(fit, iris_matrix()))
-  expect_identical(kernel_takes(iris_matrix(), iris$Species, basis = "fvs", tol = 0.1)$method, "fvs")
+  expect_identical(kernel_takes(iris_matrix(), iris$Species, basis = "fvs", tol = 0.1)$method,
+    "fvs")
 })
 
 test_that("a kernel other than that of a given basis warns", {
   basis <- kernel_basis(iris_matrix(), rbf_kernel(2), method = "kobl")
-  expect_warning(kernel_takes(iris_matrix(), iris$Species, linear_kernel(), basis = basis), class = "kernelect_warning_kernel")
+  expect_warning(kernel_takes(iris_matrix(), iris$Species, linear_kernel(), basis = basis),
+    class = "kernelect_warning_kernel")
 })
 
 test_that("tuning takes all sizes from one fit and finds what single fits find", {
@@ -332,7 +357,8 @@ test_that("new rows: missing values, one row, none, other columns", {
   new <- iris[c(1, 60, 120), ]
   new$Sepal.Width[2] <- NA
   expect_identical(is.na(predict(fit, new)), c(FALSE, TRUE, FALSE))
-  expect_equal(is.na(rowSums(predict(fit, new, type = "scores"))), c(FALSE, TRUE, FALSE), ignore_attr = TRUE)
+  expect_equal(is.na(rowSums(predict(fit, new, type = "scores"))), c(FALSE, TRUE, FALSE),
+    ignore_attr = TRUE)
   expect_identical(predict(fit, iris[7, ]), predict(fit, iris)[7])
   expect_identical(predict(fit, iris[0, ]), iris$Species[0])
   expect_identical(dim(predict(fit, iris[0, ], type = "scores")), c(0L, fit$size))
@@ -370,10 +396,12 @@ test_that("a model is plain data and survives a file", {
 # ---- bad input -------------------------------------------------------------------------------
 
 test_that("a threshold that is not increasing or leaves [0, 1] is a classed error", {
-  wrong <- list(function(t) 1 - t, function(t) 2 * t, function(t) t - 0.5, function(t) NA, function(t) "a", function(t) stop("no"), function(t) NULL, "identity", 0.5)
+  wrong <- list(function(t) 1 - t, function(t) 2 * t, function(t) t - 0.5, function(t) NA,
+    function(t) "a", function(t) stop("no"), function(t) NULL, "identity", 0.5)
   for (threshold in wrong) {
     for (basis in c("kobl", "kgs")) {
-      expect_error(kernel_takes(iris_matrix(), iris$Species, basis = basis, threshold = threshold), class = "kernelect_error_argument")
+      expect_error(kernel_takes(iris_matrix(), iris$Species, basis = basis, threshold = threshold),
+        class = "kernelect_error_argument")
     }
   }
 })
@@ -381,7 +409,8 @@ test_that("a threshold that is not increasing or leaves [0, 1] is a classed erro
 test_that("bad input fails with its class", {
   x <- iris_matrix()
   y <- iris$Species
-  bad <- function(..., kind) expect_error(kernel_takes(...), class = paste0("kernelect_error_", kind))
+  bad <- function(..., kind) expect_error(kernel_takes(...),
+    class = paste0("kernelect_error_", kind))
   bad(x, y, Size = 3, kind = "dots")
   bad(x, kind = "argument")
   bad(x, y[-1], kind = "argument")
@@ -390,7 +419,9 @@ test_that("bad input fails with its class", {
   bad(x, y, basis = "pca", kind = "argument")
   bad(x, y, select = "boost", kind = "argument")
   bad(x, y, variant = "fixed", kind = "argument")
-  for (size in list(0, 1.5, "best", NA, c(1, 2), TRUE, -1)) bad(x, y, size = size, kind = "argument")
+  for (size in list(0, 1.5, "best", NA, c(1, 2), TRUE, -1)) {
+    bad(x, y, size = size, kind = "argument")
+  }
   bad(x, y, basis_size = 0, kind = "argument")
   bad(replace(x, 7, Inf), y, kind = "not_finite")
   bad(replace(x, 7, NaN), y, kind = "not_finite")
@@ -406,7 +437,8 @@ test_that("bad input fails with its class", {
 })
 
 test_that("rows without any variance have no principal direction", {
-  expect_error(kernel_takes(matrix(1, 6, 2), rep(c("a", "b"), 3), linear_kernel(), basis = "kpca", scale = FALSE),
+  expect_error(kernel_takes(matrix(1, 6, 2), rep(c("a", "b"), 3), linear_kernel(), basis = "kpca",
+    scale = FALSE),
                "no direction", class = "kernelect_error_data")
 })
 
@@ -418,16 +450,19 @@ test_that("copies of a row are known by the first of them", {
 
 test_that("errors read well", {
   expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Species, size = "best"))
-  expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Species, threshold = function(t) 1 - t))
+  expect_snapshot(error = TRUE,
+    kernel_takes(iris[1:4], iris$Species, threshold = function(t) 1 - t))
   expect_snapshot(error = TRUE, kernel_takes(iris[1:4], iris$Sepal.Length))
 })
 
 test_that("a tampered model is refused", {
   fit <- kernel_takes(iris_matrix(), iris$Species, basis = "kpca", size = 5)
   tamper <- list(
-    weights = fit$weights[-1], weights = -fit$weights, weights = NULL, directions = c(1L, 1L, 2L, 3L, 4L),
+    weights = fit$weights[-1], weights = -fit$weights, weights = NULL,
+    directions = c(1L, 1L, 2L, 3L, 4L),
     directions = fit$directions + 1000L, scores = fit$scores[, -1], scores = fit$scores[-1, ],
-    scores = replace(fit$scores, 3, NaN), y = fit$y[-1], y = as.character(fit$y), y = replace(fit$y, 2, NA),
+    scores = replace(fit$scores, 3, NaN), y = fit$y[-1], y = as.character(fit$y),
+    y = replace(fit$y, 2, NA),
     basis = NULL, path = NULL, rotation = NULL, rotation = list(center = 1, vectors = diag(3))
   )
   for (i in seq_along(tamper)) {
@@ -440,7 +475,8 @@ test_that("a tampered model is refused", {
 test_that("no direction of positive weight: a warning, and the largest class", {
   x <- rbind(diag(4), diag(4))
   y <- factor(rep(c("b", "a"), each = 4))
-  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), select = "kffs", scale = FALSE), class = "kernelect_warning_no_direction")
+  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), select = "kffs", scale = FALSE),
+    class = "kernelect_warning_no_direction")
   expect_identical(fit$size, 0L)
   expect_identical(as.character(predict(fit, x)), rep("a", 8))
   expect_output(print(fit), "0 of")
@@ -454,12 +490,15 @@ test_that("where many classes leave no vote a weight, the warning points to reli
   centres <- expand.grid(a = 1:6, b = 1:6)
   x <- as.matrix(centres[rep(1:36, each = 4), ]) + 0.1 * random_matrix(144, 2)
   y <- factor(rep(1:36, each = 4))
-  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), select = "kffs"), "36 classes.*`select = \"relief\"`", class = "kernelect_warning_no_direction")
+  expect_warning(fit <- kernel_takes(x, y, linear_kernel(), select = "kffs"),
+    "36 classes.*`select = \"relief\"`", class = "kernelect_warning_no_direction")
   expect_identical(fit$size, 0L)
   expect_gt(expect_no_warning(kernel_takes(x, y, linear_kernel(), select = "relief"))$size, 0L)
-  expect_warning(kernel_takes(rbind(diag(4), diag(4)), rep(1:2, each = 4) > 1, linear_kernel(), scale = FALSE, select = "kffs"), "width.$")
+  expect_warning(kernel_takes(rbind(diag(4), diag(4)), rep(1:2, each = 4) > 1, linear_kernel(),
+    scale = FALSE, select = "kffs"), "width.$")
   none <- rbind(diag(4), diag(4), diag(4))
-  expect_warning(kernel_takes(none, factor(rep(1:3, each = 4)), linear_kernel(), select = "relief", scale = FALSE), "width.$")
+  expect_warning(kernel_takes(none, factor(rep(1:3, each = 4)), linear_kernel(), select = "relief",
+    scale = FALSE), "width.$")
 })
 
 test_that("the basis says when its default limit binds", {
@@ -508,7 +547,9 @@ test_that("a progress bar is drawn when asked for", {
     bar <- capture.output(type = "message", {
       fit <- kernel_takes(iris[1:4], iris$Species, select = select, size = 3, verbose = TRUE)
     })
-    expect_gte(lengths(regmatches(paste(bar, collapse = ""), gregexpr("100%", paste(bar, collapse = "")))), if (select == "kffs") 2 else 1)
+    expect_gte(lengths(
+      regmatches(paste(bar, collapse = ""), gregexpr("100%", paste(bar, collapse = "")))),
+        if (select == "kffs") 2 else 1)
   }
 })
 
@@ -526,19 +567,24 @@ test_that("weights are drawn as wide as there is room for them", {
 
 # ---- parts ---------------------------------------------------------------------------------------
 
-test_that("Theorem 1 is about the length of the first row, and about a KOBL basis ended by its threshold", {
+test_that(paste(
+  "Theorem 1 is about the length of the first row, and about a KOBL basis ended by its threshold"
+), {
   x <- iris_matrix() # unscaled rows under a linear kernel: r11 is the length of the longest
   fit <- kernel_takes(x, iris$Species, linear_kernel(), threshold = sqrt, scale = FALSE)
   expect_identical(fit$basis$stop, "threshold")
-  expect_equal(fit$bound, sqrt(max(rowSums(x^2))) * sqrt(length(fit$basis$index) / 150), tolerance = 1e-12)
-  expect_output(print(summary(fit)), paste("Theorem 1's bound:", format(fit$bound, digits = 4)), fixed = TRUE)
+  expect_equal(fit$bound, sqrt(max(rowSums(x^2))) * sqrt(length(fit$basis$index) / 150),
+    tolerance = 1e-12)
+  expect_output(print(summary(fit)), paste("Theorem 1's bound:", format(fit$bound, digits = 4)),
+    fixed = TRUE)
   kobl <- kernel_basis(x, method = "kobl")
   expect_identical(kobl$stop, "threshold")
   given <- kernel_takes(x, iris$Species, basis = kobl)
   short <- kernel_takes(x, iris$Species, basis_size = 3)
   other <- kernel_takes(x, iris$Species, basis = "kgs", basis_size = 5)
   for (without in list(given, short, other)) expect_identical(without$bound, NA_real_)
-  expect_output(print(summary(short)), "Theorem 1 does not apply (basis stopped by size)", fixed = TRUE)
+  expect_output(print(summary(short)), "Theorem 1 does not apply (basis stopped by size)",
+    fixed = TRUE)
   expect_identical(theorem_bound(replace(kobl, "method", "cholesky"), identity), NA_real_)
   expect_equal(theorem_bound(kobl, identity), length(kobl$index) / 150)
 })
@@ -552,7 +598,8 @@ test_that("two rows may be copies, and no rows have none", {
 test_that("principal directions end at the rounding of as many terms as there are rows", {
   # of four rows; the second column has `units` eps of the sum of squares of the first
   directions <- function(units) {
-    principal_directions(cbind(c(1, -1, 1, -1), sqrt(units * .Machine$double.eps) * c(1, 1, -1, -1)))$vectors
+    principal_directions(
+      cbind(c(1, -1, 1, -1), sqrt(units * .Machine$double.eps) * c(1, 1, -1, -1)))$vectors
   }
   expect_identical(dim(directions(0)), c(2L, 1L))
   expect_identical(dim(directions(3)), c(2L, 1L))
@@ -569,19 +616,23 @@ test_that("a direction picked twice has the sum of its weights, and none below z
   found <- selection_path(run, c(1, -2, 0.5, 0), 4)
   expect_identical(found$weights, c(0, 1.5, 0, 0))
   expect_identical(found$directions, 2L)
-  expect_identical(found$path, data.frame(size = 1:4, direction = run$order, gamma = c(1, -2, 0.5, 0), error = run$error))
+  expect_identical(found$path,
+    data.frame(size = 1:4, direction = run$order, gamma = c(1, -2, 0.5, 0), error = run$error))
 })
 
 test_that("rows that all are alone in their class leave Relief without an opinion", {
-  expect_warning(fit <- kernel_takes(diag(3), c("a", "b", "c"), linear_kernel(), select = "relief", scale = FALSE),
+  expect_warning(fit <-
+    kernel_takes(diag(3), c("a", "b", "c"), linear_kernel(), select = "relief", scale = FALSE),
                  class = "kernelect_warning_no_direction")
   expect_identical(fit$weights, numeric(3))
   expect_identical(fit$size, 0L)
 })
 
-test_that("without a direction the largest class is predicted, wherever it stands among the levels", {
+test_that("without a direction the largest class is predicted, wherever it stands among the levels",
+  {
   fit <- kernel_takes(iris_matrix(31:120), iris$Species[31:120])
-  none <- within_list(fit, weights = 0 * fit$weights, directions = integer(), scores = fit$scores[, 0], size = 0L)
+  none <- within_list(fit, weights = 0 * fit$weights, directions = integer(),
+    scores = fit$scores[, 0], size = 0L)
   expect_identical(as.character(predict(none, iris_matrix(1:5))), rep("versicolor", 5))
   expect_output(print(none), "0 of")
 })
@@ -589,15 +640,20 @@ test_that("without a direction the largest class is predicted, wherever it stand
 test_that("a size is spoken of only where it is too large, in the right number", {
   fit <- kernel_takes(iris_matrix(), iris$Species)
   for (size in list(fit$size, Inf)) {
-    expect_identical(capture.output(type = "message", same <- kernel_takes(iris_matrix(), iris$Species, size = size)), character())
+    expect_identical(
+      capture.output(type = "message",
+        same <- kernel_takes(iris_matrix(), iris$Species, size = size)), character())
     expect_identical(without_call(same), without_call(fit))
   }
   expect_message(kernel_takes(iris_matrix(), iris$Species, size = fit$size + 1),
-                 paste0("`size` = ", fit$size + 1, " is more than the ", fit$size, " directions of positive weight: ", fit$size, " are used."),
+                 paste0("`size` = ", fit$size + 1, " is more than the ", fit$size,
+                   " directions of positive weight: ", fit$size, " are used."),
                  fixed = TRUE)
   expect_message(kernel_takes(iris_matrix(), iris$Species, variant = "printed", size = 2),
-                 "`size` = 2 is more than the 1 direction of positive weight: 1 is used.", fixed = TRUE)
-  expect_message(settle_size(head(fit, 2), 3, list()), "more than the 2 directions of positive weight: 2 are used.", fixed = TRUE)
+                 "`size` = 2 is more than the 1 direction of positive weight: 1 is used.",
+                 fixed = TRUE)
+  expect_message(settle_size(head(fit, 2), 3, list()),
+    "more than the 2 directions of positive weight: 2 are used.", fixed = TRUE)
   with_option("kernelect.threads", NULL, {
     expect_identical(eval(formals(kernel_takes.default)$threads), 1L)
     expect_identical(eval(formals(predict.kernel_takes)$threads), 1L)
@@ -606,8 +662,11 @@ test_that("a size is spoken of only where it is too large, in the right number",
 
 test_that("tuning beyond the directions there are repeats the largest size", {
   grid <- list(kernel = rbf_kernel(1), size = c(2, 500, 1000))
-  tuned <- suppressMessages(kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, grid = grid, folds = 3))
-  slow <- suppressMessages(kernel_tune(iris[1:4], iris$Species, fit = function(...) kernel_takes(...), grid = grid, folds = 3))
+  tuned <- suppressMessages(
+    kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, grid = grid, folds = 3))
+  slow <- suppressMessages(
+    kernel_tune(iris[1:4], iris$Species, fit = function(...) kernel_takes(...), grid = grid,
+      folds = 3))
   expect_identical(tuned$results, slow$results)
   expect_identical(tuned$results$error[2], tuned$results$error[3])
 })
@@ -623,7 +682,8 @@ test_that("principal components take a basis to the rank, the others to a tolera
   deep <- kernel_takes(iris_matrix(1:100), iris$Species[1:100], rbf_kernel(2), basis = "kpca")
   expect_identical(deep$basis$stop, "rank")
   expect_identical(deep$basis$method, "cholesky")
-  shallow <- kernel_takes(iris_matrix(1:100), iris$Species[1:100], rbf_kernel(2), basis = "cholesky")
+  shallow <- kernel_takes(iris_matrix(1:100), iris$Species[1:100], rbf_kernel(2),
+    basis = "cholesky")
   expect_identical(shallow$basis$stop, "tol")
   expect_lte(shallow$basis$path$trace[length(shallow$basis$index)], 0.01)
   expect_gt(shallow$basis$path$trace[length(shallow$basis$index) - 1], 0.01)
@@ -634,18 +694,25 @@ test_that("each thing that directions need is looked at", {
     fit <- kernel_takes(iris_matrix(), iris$Species, basis = basis, size = 5)
     idle <- setdiff(seq_along(fit$weights), fit$directions)[1]
     broken <- list(
-      within_list(fit, weights = replace(fit$weights, idle, NA)), within_list(fit, weights = replace(fit$weights, idle, -1)),
+      within_list(fit, weights = replace(fit$weights, idle, NA)),
+      within_list(fit, weights = replace(fit$weights, idle, -1)),
       within_list(fit, directions = as.double(fit$directions)),
       within_list(fit, directions = fit$directions[-1], scores = fit$scores[, -1]),
       within_list(fit, directions = fit$directions[c(1:5, 1)], scores = fit$scores[, c(1:5, 1)]),
-      within_list(fit, y = unclass(fit$y)), within_list(fit, y = fit$y[0], scores = fit$scores[0, ]),
+      within_list(fit, y = unclass(fit$y)),
+      within_list(fit, y = fit$y[0], scores = fit$scores[0, ]),
       within_list(fit, y = structure(as.integer(fit$y), levels = character(), class = "factor")),
-      within_list(fit, y = replace(fit$y, 2, NA)), within_list(fit, scores = fit$scores * NA), within_list(fit, path = as.list(fit$path)),
+      within_list(fit, y = replace(fit$y, 2, NA)), within_list(fit, scores = fit$scores * NA),
+      within_list(fit, path = as.list(fit$path)),
       if (basis == "kpca") within_list(fit, rotation = within_list(fit$rotation, center = 1)),
-      if (basis == "kpca") within_list(fit, rotation = within_list(fit$rotation, vectors = fit$rotation$vectors * NA))
+      if (basis == "kpca") {
+        within_list(fit, rotation = within_list(fit$rotation, vectors = fit$rotation$vectors * NA))
+      }
     )
     broken <- Filter(Negate(is.null), broken)
-    for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = paste(basis, i))
+    for (i in seq_along(broken)) {
+      expect_error(print(broken[[i]]), class = "kernelect_error_model", info = paste(basis, i))
+    }
     expect_output(print(fit), "5 of")
   }
 })
@@ -655,13 +722,15 @@ test_that("what is printed: six directions in full, the variant, and the errors 
   best <- function(n) grep("^best", capture.output(print(head(fit, n))), value = TRUE)
   expect_match(best(6), "^best:       ([0-9]+ \\([0-9.]+\\)(, |$)){6}$")
   expect_match(best(7), "^best:       ([0-9]+ \\([0-9.]+\\), ){6}[.]{3}$")
-  words <- function(...) grep("^weights by", capture.output(print(kernel_takes(iris_matrix(), iris$Species, ...))), value = TRUE)
+  words <- function(...) grep("^weights by",
+    capture.output(print(kernel_takes(iris_matrix(), iris$Species, ...))), value = TRUE)
   expect_identical(words(variant = "printed"), "weights by: kffs, as printed")
   expect_identical(words(select = "relief", variant = "printed"), "weights by: relief")
   expect_identical(words(select = "kffs"), "weights by: kffs")
   expect_identical(words(), "weights by: none")
   three <- head(fit, 3)
-  expect_identical(takes_error_words(three), sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * three$left_out_error))
+  expect_identical(takes_error_words(three),
+    sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * three$left_out_error))
   loo <- kernel_takes(iris_matrix(), iris$Species, size = "loo", select = "kffs")
   expect_equal(loo$left_out_error, min(loo$path$loo, na.rm = TRUE))
 })
@@ -670,9 +739,12 @@ test_that("a summary shows up to eight positive weights, the first and the last 
   fit <- kernel_takes(iris_matrix(), iris$Species)
   positive <- fit$path[fit$path$gamma > 0, ]
   shown <- summary(fit)$path
-  expect_identical(shown$size, positive$size[unique(round(exp(seq(0, log(nrow(positive)), length.out = 8))))])
+  expect_identical(shown$size,
+    positive$size[unique(round(exp(seq(0, log(nrow(positive)), length.out = 8))))])
   expect_identical(shown$size[c(1, nrow(shown))], positive$size[c(1, nrow(positive))])
-  none <- suppressWarnings(kernel_takes(rbind(diag(4), diag(4)), rep(c("b", "a"), each = 4), linear_kernel(), select = "kffs", scale = FALSE))
+  none <- suppressWarnings(
+    kernel_takes(rbind(diag(4), diag(4)), rep(c("b", "a"), each = 4), linear_kernel(),
+      select = "kffs", scale = FALSE))
   expect_identical(nrow(summary(none)$path), 0L)
   expect_identical(summary(none)$positive, 0L)
 })
@@ -700,7 +772,8 @@ test_that("with many classes the default is as good as the nearest neighbour", {
   y <- factor(rep(1:50, each = 6))
   fit <- kernel_takes(x, y)
   expect_gt(fit$size, 0)
-  expect_lte(fit$left_out_error, mean(y[apply(as.matrix(dist(scale(x))) + diag(Inf, 300), 1, which.min)] != y) + 0.05)
+  expect_lte(fit$left_out_error,
+    mean(y[apply(as.matrix(dist(scale(x))) + diag(Inf, 300), 1, which.min)] != y) + 0.05)
 })
 
 test_that("weights that leave no direction are not taken, though the largest class errs less", {
@@ -716,22 +789,26 @@ test_that("weights that leave no direction are not taken, though the largest cla
 test_that("a variant asks for KFFS", {
   expect_identical(kernel_takes(iris[1:4], iris$Species, variant = "corrected")$select, "kffs")
   expect_identical(takes_selection("none", FALSE), "none")
-  expect_error(kernel_takes(iris[1:4], iris$Species, select = "best"), "`select`", class = "kernelect_error_argument")
+  expect_error(kernel_takes(iris[1:4], iris$Species, select = "best"), "`select`",
+    class = "kernelect_error_argument")
 })
 
 test_that("the error printed is that of rows left out, and decisions are distances", {
   set <- takes_sets()$circles
   for (select in c("kffs", "relief", "none")) {
     fit <- kernel_takes(set$x, set$y, select = select)
-    expect_equal(fit$left_out_error, utils::tail(reference_takes_loo(fit$scores, set$y, score_tolerance(fit)), 1))
-    expect_output(print(fit), sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * fit$left_out_error))
+    expect_equal(fit$left_out_error,
+      utils::tail(reference_takes_loo(fit$scores, set$y, score_tolerance(fit)), 1))
+    expect_output(print(fit),
+      sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * fit$left_out_error))
     scores <- predict(fit, set$x[1:9, ] + 0.1, type = "scores")
     far <- as.matrix(dist(rbind(scores, fit$scores)))[1:9, -(1:9)]
     wanted <- sapply(levels(set$y), function(k) -apply(far[, set$y == k], 1, min))
     decision <- predict(fit, set$x[1:9, ] + 0.1, type = "decision")
     expect_equal(decision, wanted, ignore_attr = TRUE)
     expect_identical(colnames(decision), levels(set$y))
-    expect_identical(levels(set$y)[max.col(decision)], as.character(predict(fit, set$x[1:9, ] + 0.1)))
+    expect_identical(levels(set$y)[max.col(decision)],
+      as.character(predict(fit, set$x[1:9, ] + 0.1)))
     p <- predict(fit, rbind(set$x[1:9, ] + 0.1, NA), type = "prob")
     expect_equal(unname(rowSums(p)), c(rep(1, 9), NA))
     expect_equal(p[1:9, ], calibrated_probabilities(fit$calibration, wanted), ignore_attr = TRUE)
@@ -747,7 +824,8 @@ test_that("probabilities are fitted to distances of rows left out", {
   twin <- calibrate_softmax(wanted, iris$Species)
   expect_equal(fit$calibration[c("slope", "offset")], twin[c("slope", "offset")], tolerance = 1e-6)
   few <- head(fit, 2)
-  expect_equal(few$left_out_error, utils::tail(reference_takes_loo(few$scores, iris$Species, score_tolerance(few)), 1))
+  expect_equal(few$left_out_error,
+    utils::tail(reference_takes_loo(few$scores, iris$Species, score_tolerance(few)), 1))
   # a class of one row is at no distance from itself: it counts as far
   lone <- left_out(matrix(c(0, 1, 3)), factor(c("a", "a", "b")), 0, 1L)
   expect_equal(lone$decision, rbind(c(-1, -3), c(-1, -2), c(-2, -6)))

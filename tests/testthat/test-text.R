@@ -65,7 +65,8 @@ test_that("every double survives, as do NA, NaN, infinities and minus zero", {
 
 test_that("vectors of every kind and their attributes survive", {
   values <- list(
-    c(TRUE, NA, FALSE), c(1L, NA, -5L), c("a", NA, "\u00e9 \"quoted\" \\ \n\t\u0001 \U0001F600"), list(),
+    c(TRUE, NA, FALSE), c(1L, NA, -5L), c("a", NA, "\u00e9 \"quoted\" \\ \n\t\u0001 \U0001F600"),
+    list(),
     list(1, NULL, list(a = 1)), structure(list(1, 2), names = c("a", "a")), character(), NULL,
     matrix(1:6 / 7, 2, dimnames = list(NULL, letters[1:3])), factor(c("b", NA, "a"), c("b", "a")),
     data.frame(x = 1:2, y = c("u", "v")), table(c("a", "b", "a"))
@@ -77,7 +78,9 @@ test_that("escapes of other writers are understood", {
   read <- function(s) decode_value(parse_json(paste0("{\"character\": [\"", s, "\"]}")), 0L)
   expect_identical(read("\\u00e9\\/\\b\\f\\n\\r\\t\\\"\\\\"), "\u00e9/\b\f\n\r\t\"\\")
   expect_identical(read("\\ud83d\\ude00"), "\U0001F600")
-  for (bad in c("\\ud83d", "\\ude00", "\\u0000")) expect_error(read(bad), class = "kernelect_error_text")
+  for (bad in c("\\ud83d", "\\ude00", "\\u0000")) {
+    expect_error(read(bad), class = "kernelect_error_text")
+  }
 })
 
 test_that("what could run is not written", {
@@ -93,12 +96,14 @@ test_that("what could run is not written", {
 test_that("a formula that calls another function is refused on reading", {
   text <- written(kernel_lm(mpg ~ sqrt(wt), mtcars, size = 3))
   expect_match(text, "\"symbol\": \"sqrt\"", fixed = TRUE)
-  expect_error(read_text(gsub("\"symbol\": \"sqrt\"", "\"symbol\": \"system\"", text, fixed = TRUE)),
+  expect_error(read_text(
+    gsub("\"symbol\": \"sqrt\"", "\"symbol\": \"system\"", text, fixed = TRUE)),
     "system", class = "kernelect_error_text")
 })
 
 test_that("text that is no model is an error that says so", {
-  for (bad in c("", "{", "[]", "null", "1", "{\"format\": 3}", "{\"a\": 1} x", "{\"a\" 1}", "{a: 1}",
+  for (bad in c("", "{", "[]", "null", "1", "{\"format\": 3}", "{\"a\": 1} x", "{\"a\" 1}",
+    "{a: 1}",
     "{\"format\": \"kernelect-model\", \"format_version\": 1, \"model\": null}",
     "{\"format\": \"kernelect-model\", \"format_version\": 9, \"model\": null}",
     "{\"format\": \"kernelect-model\", \"format_version\": 1, \"model\": {\"double\": [1, 2,]}}",
@@ -114,7 +119,8 @@ test_that("dimensions and counts that do not fit are refused", {
   head <- "{\"format\": \"kernelect-model\", \"format_version\": 1, \"model\": "
   huge <- "{\"double\": [1], \"attributes\": {\"dim\": {\"integer\": [100000, 100000]}}}}"
   expect_error(read_text(paste0(head, huge)), "dimensions", class = "kernelect_error_text")
-  expect_error(read_text(paste0(head, "{\"integer\": [99999999999]}}")), class = "kernelect_error_text")
+  expect_error(read_text(paste0(head, "{\"integer\": [99999999999]}}")),
+    class = "kernelect_error_text")
   class <- "{\"list\": [], \"attributes\": {\"class\": {\"character\": [\"lm\"]}}}}"
   expect_error(read_text(paste0(head, class)), "class", class = "kernelect_error_text")
 })

@@ -77,7 +77,8 @@ test_that("small work starts no thread, large work does", {
 })
 
 test_that("a kernel that is an R function is called by one thread only", {
-  f <- function_kernel(function(x, z) exp(-outer(rowSums(x^2), rowSums(z^2), "+") + tcrossprod(x, z)))
+  f <- function_kernel(
+    function(x, z) exp(-outer(rowSums(x^2), rowSums(z^2), "+") + tcrossprod(x, z)))
   expect_identical(births(kernel_basis(random_matrix(600, 5), f, size = 20, threads = 2)), 0)
 })
 
@@ -91,9 +92,11 @@ test_that("internal options are checked", {
   for (bad in list(0.5, -1, NA, "a", c(1, 2), Inf)) {
     expect_error(fit(kernelect.columns = bad), "`options(kernelect.columns)` must be", fixed = TRUE,
                  class = "kernelect_error_argument")
-    expect_error(fit(kernelect.candidates = bad), "`options(kernelect.candidates)` must be", fixed = TRUE,
+    expect_error(fit(kernelect.candidates = bad), "`options(kernelect.candidates)` must be",
+      fixed = TRUE,
                  class = "kernelect_error_argument")
-    expect_error(fit(kernelect.threads = bad), "`threads` must be", class = "kernelect_error_argument")
+    expect_error(fit(kernelect.threads = bad), "`threads` must be",
+      class = "kernelect_error_argument")
   }
   expect_identical(fit(kernelect.columns = 1, kernelect.candidates = 2)$index, fit()$index)
 })

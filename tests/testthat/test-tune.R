@@ -1,8 +1,11 @@
-small_grid <- list(kernel = list(narrow = rbf_kernel(sigma = 0.5), wide = rbf_kernel(sigma = 2)), size = c(3, 8, 15))
+small_grid <- list(kernel = list(narrow = rbf_kernel(sigma = 0.5), wide = rbf_kernel(sigma = 2)),
+  size = c(3, 8, 15))
 
-# Cross-validation by hand: every candidate fitted from scratch in every fold, losses of rows pooled.
+# Cross-validation by hand: every candidate fitted from scratch in every fold, losses of rows
+# pooled.
 reference_tune <- function(x, y, fit, grid, fold, loss, type = NULL, weights = NULL, ...) {
-  settings <- expand.grid(c(rev(grid[names(grid) != "kernel"]), list(kernel = seq_along(grid$kernel))))
+  settings <- expand.grid(
+    c(rev(grid[names(grid) != "kernel"]), list(kernel = seq_along(grid$kernel))))
   w <- if (is.null(weights)) rep(1, NROW(x)) else weights
   runs <- lapply(seq_len(nrow(settings)), function(i) {
     setting <- as.list(settings[i, , drop = FALSE])
@@ -12,7 +15,8 @@ reference_tune <- function(x, y, fit, grid, fold, loss, type = NULL, weights = N
       train <- fold != f
       more <- if (!is.null(weights)) list(weights = weights[train])
       model <- do.call(fit, c(list(x[train, ], y[train]), setting, more, list(...)))
-      p <- if (is.null(type)) predict(model, x[!train, ]) else predict(model, x[!train, ], type = type)
+      p <- if (is.null(type)) predict(model, x[!train, ]) else predict(model, x[!train, ],
+        type = type)
       row_loss[!train] <- loss(p, y[!train])
     }
     by_fold <- tapply(row_loss * w, fold, sum) / tapply(w, fold, sum)
@@ -36,7 +40,8 @@ test_that("one factorisation per fold and kernel gives what refitting each candi
   for (fit in list(kernel_lm, kernel_lda)) {
     for (candidates in list(small_grid, grid)) {
       tuned <- kernel_tune(x, iris$Species, fit = fit, grid = candidates, folds = 5, seed = 3)
-      twin <- reference_tune(x, iris$Species, fit, candidates, folds_of(iris$Species, 5, 3), wrong, tol = 0)
+      twin <- reference_tune(x, iris$Species, fit, candidates, folds_of(iris$Species, 5, 3), wrong,
+        tol = 0)
       expect_equal(tuned$results[c("error", "se")], twin)
     }
   }
@@ -46,26 +51,31 @@ test_that("one factorisation per fold and kernel gives what refitting each candi
     scale = FALSE, center = "nearest", tol = 0
   )
   expect_equal(tuned$results[c("error", "se")], twin, tolerance = 1e-8)
-  fixed <- kernel_tune(x[, 1:3], x[, 4], grid = small_grid, folds = 4, ridge = 0.1, scale = FALSE, center = "nearest")
+  fixed <- kernel_tune(x[, 1:3], x[, 4], grid = small_grid, folds = 4, ridge = 0.1, scale = FALSE,
+    center = "nearest")
   expect_equal(fixed$results$error, twin$error[grid$ridge == 0.1], tolerance = 1e-8)
   expect_true(all(fixed$results$ridge == 0.1))
 })
 
-test_that("what is not in the grid the model chooses in every fold, and on all rows for the table", {
+test_that("what is not in the grid the model chooses in every fold, and on all rows for the table",
+  {
   x <- iris_matrix()
   kernels <- list(kernel = small_grid$kernel)
   for (grid in list(kernels, c(kernels, list(ridge = c(0.01, 1))))) {
     for (fit in list(kernel_lm, kernel_lda)) {
       tuned <- kernel_tune(x, iris$Species, fit = fit, grid = grid, folds = 3)
-      twin <- reference_tune(x, iris$Species, fit, grid, folds_of(iris$Species, 3, 1), wrong, tol = 0.001)
+      twin <- reference_tune(x, iris$Species, fit, grid, folds_of(iris$Species, 3, 1), wrong,
+        tol = 0.001)
       expect_equal(tuned$results[c("error", "se")], twin)
       whole <- lapply(grid$kernel, function(kernel) {
         lapply(if (is.null(grid$ridge)) list(NULL) else grid$ridge, function(ridge) {
-          do.call(fit, c(list(x, iris$Species, kernel = kernel, tol = 0.001), if (!is.null(ridge)) list(ridge = ridge)))
+          do.call(fit, c(list(x, iris$Species, kernel = kernel, tol = 0.001),
+            if (!is.null(ridge)) list(ridge = ridge)))
         })
       })
       whole <- unlist(whole, recursive = FALSE)
-      expect_equal(tuned$results$size, vapply(whole, function(m) as.double(length(m$basis$index)), 0), ignore_attr = TRUE)
+      expect_equal(tuned$results$size,
+        vapply(whole, function(m) as.double(length(m$basis$index)), 0), ignore_attr = TRUE)
       expect_equal(tuned$results$ridge, vapply(whole, `[[`, 0, "ridge"), ignore_attr = TRUE)
       expect_identical(as.double(length(tuned$model$basis$index)), tuned$best$size)
     }
@@ -89,7 +99,8 @@ test_that("each metric is what its formula gives on rows left out", {
     expect_identical(tuned$metric, metric)
   }
   tuned <- kernel_tune(x[, 1:3], x[, 4], grid = grid, folds = 4, metric = "mae")
-  twin <- reference_tune(x[, 1:3], x[, 4], kernel_lm, grid, folds_of(x[, 4], 4, 1), function(p, y) abs(p - y), tol = 0)
+  twin <- reference_tune(x[, 1:3], x[, 4], kernel_lm, grid, folds_of(x[, 4], 4, 1),
+    function(p, y) abs(p - y), tol = 0)
   expect_equal(tuned$results[c("error", "se")], twin, tolerance = 1e-8)
 })
 
@@ -115,18 +126,21 @@ test_that("the area under the curve counts pairs of rows, classes by pairs, the 
   expect_identical(pairwise_auc(p[y == "a", ], y[y == "a"]), NA_real_)
   two <- factor(y == "a")
   q <- cbind(1 - p[, 1], p[, 1])
-  expect_equal(pairwise_auc(q, two), mean(outer(q[two == "TRUE", 2], q[two == "FALSE", 2], function(u, v) (u > v) + (u == v) / 2)))
+  expect_equal(pairwise_auc(q, two),
+    mean(outer(q[two == "TRUE", 2], q[two == "FALSE", 2], function(u, v) (u > v) + (u == v) / 2)))
 
   grid <- list(kernel = small_grid$kernel, size = c(2, 12))
   tuned <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3, metric = "auc")
   expect_equal(tuned$best$error, max(tuned$results$error))
   fold <- folds_of(iris$Species, 3, 1)
   hand <- vapply(1:3, function(f) {
-    m <- kernel_lm(iris[fold != f, 1:4], iris$Species[fold != f], small_grid$kernel$wide, size = 12, tol = 0)
+    m <- kernel_lm(iris[fold != f, 1:4], iris$Species[fold != f], small_grid$kernel$wide, size = 12,
+      tol = 0)
     by_pairs(predict(m, iris[fold == f, ], type = "prob"), iris$Species[fold == f])
   }, 0)
   expect_equal(tuned$results$error[4], mean(hand), tolerance = 1e-6)
-  expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 150, metric = "auc"), "two classes", class = "kernelect_error_argument")
+  expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 150, metric = "auc"),
+    "two classes", class = "kernelect_error_argument")
 })
 
 test_that("folds may be given, and repetitions average over folds of their own", {
@@ -138,14 +152,18 @@ test_that("folds may be given, and repetitions average over folds of their own",
   expect_identical(tuned$folds, 3L)
   thrice <- kernel_tune(x, iris$Species, grid = small_grid, folds = 4, repeats = 3, seed = 2)
   all <- preserve_seed(2, function() lapply(1:3, function(i) assign_folds(iris$Species, 150, 4)))
-  twins <- lapply(all, function(fold) reference_tune(x, iris$Species, kernel_lm, small_grid, fold, wrong, tol = 0))
+  twins <- lapply(all,
+    function(fold) reference_tune(x, iris$Species, kernel_lm, small_grid, fold, wrong, tol = 0))
   expect_equal(thrice$results$error, rowMeans(vapply(twins, `[[`, numeric(6), "error")))
   expect_equal(thrice$results$se, sqrt(rowMeans(vapply(twins, `[[`, numeric(6), "se")^2)))
-  expect_equal(kernel_tune(x, iris$Species, grid = small_grid, folds = 4, seed = 2)$results$error, twins[[1]]$error)
+  expect_equal(kernel_tune(x, iris$Species, grid = small_grid, folds = 4, seed = 2)$results$error,
+    twins[[1]]$error)
   for (bad in list(rep(1, 150), 1:3, rep(NA, 150), list(1, 2))) {
-    expect_error(kernel_tune(x, iris$Species, folds = bad), "`folds`", class = "kernelect_error_argument")
+    expect_error(kernel_tune(x, iris$Species, folds = bad), "`folds`",
+      class = "kernelect_error_argument")
   }
-  expect_error(kernel_tune(x, iris$Species, folds = fold, repeats = 2), "`repeats`", class = "kernelect_error_argument")
+  expect_error(kernel_tune(x, iris$Species, folds = fold, repeats = 2), "`repeats`",
+    class = "kernelect_error_argument")
 })
 
 test_that("case weights are repeated rows, where the folds are given", {
@@ -163,8 +181,10 @@ test_that("case weights are repeated rows, where the folds are given", {
   }
   expect_equal(predict(a, x, type = "prob"), predict(b, x, type = "prob"), tolerance = 1e-6)
   number <- iris_matrix()[rows, 4]
-  a <- kernel_tune(x[, 1:3], number, grid = grid, folds = fold, metric = "mae", weights = w, nested = TRUE)
-  b <- kernel_tune(x[again, 1:3], number[again], grid = grid, folds = fold[again], metric = "mae", nested = TRUE)
+  a <- kernel_tune(x[, 1:3], number, grid = grid, folds = fold, metric = "mae", weights = w,
+    nested = TRUE)
+  b <- kernel_tune(x[again, 1:3], number[again], grid = grid, folds = fold[again], metric = "mae",
+    nested = TRUE)
   expect_equal(a$results, b$results, tolerance = 1e-8)
   expect_equal(a$nested, b$nested, tolerance = 1e-8)
 })
@@ -195,7 +215,8 @@ test_that("the nested estimate is that of the whole procedure on rows it has not
   for (metric in c("error", "logloss")) {
     tuned <- kernel_tune(x, y, grid = small_grid, folds = 3, metric = metric, nested = TRUE)
     by_hand <- vapply(1:3, function(f) {
-      inner <- kernel_tune(x[fold != f, ], y[fold != f], grid = small_grid, folds = 3, metric = metric)
+      inner <- kernel_tune(x[fold != f, ], y[fold != f], grid = small_grid, folds = 3,
+        metric = metric)
       if (metric == "error") return(mean(predict(inner, x[fold == f, ]) != y[fold == f]))
       p <- predict(inner, x[fold == f, ], type = "prob")
       -mean(log(p[cbind(seq_len(nrow(p)), as.integer(y[fold == f]))]))
@@ -209,11 +230,13 @@ test_that("the nested estimate is that of the whole procedure on rows it has not
   given <- rep(1:3, 50)
   own <- kernel_tune(x, y, grid = small_grid, folds = given, nested = TRUE)
   by_hand <- vapply(1:3, function(f) {
-    inner <- kernel_tune(x[given != f, ], y[given != f], grid = small_grid, folds = given[given != f])
+    inner <- kernel_tune(x[given != f, ], y[given != f], grid = small_grid,
+      folds = given[given != f])
     mean(predict(inner, x[given == f, ]) != y[given == f])
   }, 0)
   expect_equal(own$nested, mean(by_hand))
-  expect_error(kernel_tune(x, y, folds = rep(1:2, 75), nested = TRUE), "three folds", class = "kernelect_error_argument")
+  expect_error(kernel_tune(x, y, folds = rep(1:2, 75), nested = TRUE), "three folds",
+    class = "kernelect_error_argument")
 })
 
 test_that("the least of many estimates on noise is below one half, the nested one is not biased", {
@@ -222,7 +245,8 @@ test_that("the least of many estimates on noise is below one half, the nested on
       x <- matrix(rnorm(120), 40)
       y <- factor(sample(rep(c("a", "b"), 20)))
     })
-    tuned <- kernel_tune(x, y, grid = list(sigma = c("x0.5", "x1", "x2"), size = c(2, 5, 10)), folds = 4, nested = TRUE)
+    tuned <- kernel_tune(x, y, grid = list(sigma = c("x0.5", "x1", "x2"), size = c(2, 5, 10)),
+      folds = 4, nested = TRUE)
     c(tuned$best$error, tuned$nested)
   }, c(0, 0))
   expect_lt(mean(runs[1, ]), 0.45)
@@ -231,7 +255,8 @@ test_that("the least of many estimates on noise is below one half, the nested on
 
 test_that("the largest seed there is will do", {
   grid <- list(kernel = rbf_kernel(1), size = 3)
-  a <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3, seed = .Machine$integer.max, basis = "random")
+  a <- kernel_tune(iris[1:4], iris$Species, grid = grid, folds = 3, seed = .Machine$integer.max,
+    basis = "random")
   expect_s3_class(a, "kernel_tune")
   expect_identical(piece_seed(5, 3), 8)
   expect_identical(piece_seed(.Machine$integer.max, 1), -as.double(.Machine$integer.max))
@@ -241,19 +266,27 @@ test_that("the largest seed there is will do", {
 test_that("widths are numbers or multiples of the mean, for every kernel that has one", {
   x <- iris_matrix()
   mean_sigma <- resolve_kernel(rbf_kernel(), scale(x))$sigma
-  tuned <- kernel_tune(x, iris$Species, folds = 2, grid = list(sigma = c("x0.5", "mean", "3"), size = 5))
+  tuned <- kernel_tune(x, iris$Species, folds = 2,
+    grid = list(sigma = c("x0.5", "mean", "3"), size = 5))
   expect_equal(tuned$results$sigma, c(0.5 * mean_sigma, mean_sigma, 3))
-  tuned <- kernel_tune(x, iris$Species, folds = 2, grid = list(sigma = c(1, 2), size = 5, kernel = list(lap = laplace_kernel(), linear_kernel(), rbf_kernel())))
+  tuned <- kernel_tune(x, iris$Species, folds = 2,
+    grid = list(sigma = c(1, 2), size = 5,
+      kernel = list(lap = laplace_kernel(), linear_kernel(), rbf_kernel())))
   expect_equal(tuned$results$sigma, c(1, 2, NA, 1, 2))
-  expect_identical(tuned$results$kernel[1:3], c("lap, sigma = 1", "lap, sigma = 2", "linear kernel"))
-  expect_identical(unname(vapply(tuned$kernels, `[[`, "", "type")), c("laplace", "laplace", "linear", "rbf", "rbf"))
-  unscaled <- kernel_tune(x, iris$Species, folds = 2, grid = list(sigma = "mean", size = 5), scale = FALSE)
+  expect_identical(tuned$results$kernel[1:3],
+    c("lap, sigma = 1", "lap, sigma = 2", "linear kernel"))
+  expect_identical(unname(vapply(tuned$kernels, `[[`, "", "type")),
+    c("laplace", "laplace", "linear", "rbf", "rbf"))
+  unscaled <- kernel_tune(x, iris$Species, folds = 2, grid = list(sigma = "mean", size = 5),
+    scale = FALSE)
   expect_equal(unscaled$results$sigma, resolve_kernel(rbf_kernel(), x)$sigma)
   expect_equal(unscaled$model$basis$kernel$sigma, unscaled$best$sigma)
   for (bad in list(0, -1, "x", "xx2", NA, Inf, list(c(1, 2)), "wide")) {
-    expect_error(kernel_tune(x, iris$Species, grid = list(sigma = bad)), "`grid$sigma` must be", fixed = TRUE, class = "kernelect_error_argument")
+    expect_error(kernel_tune(x, iris$Species, grid = list(sigma = bad)), "`grid$sigma` must be",
+      fixed = TRUE, class = "kernelect_error_argument")
   }
-  expect_error(kernel_tune(x, iris$Species, grid = list(sigma = numeric())), "at least one width", class = "kernelect_error_argument")
+  expect_error(kernel_tune(x, iris$Species, grid = list(sigma = numeric())), "at least one width",
+    class = "kernelect_error_argument")
 })
 
 test_that("kernel_fusion() is tuned over cost, noise and kernels", {
@@ -263,7 +296,10 @@ test_that("kernel_fusion() is tuned over cost, noise and kernels", {
   tuned <- kernel_tune(x, y, fit = kernel_fusion, grid = costs, folds = 3)
   fold <- folds_of(y, 3, 1)
   twin <- vapply(costs$cost, function(cost) {
-    wrong <- vapply(1:3, function(f) sum(predict(kernel_fusion(x[fold != f, ], y[fold != f], cost = cost), x[fold == f, ]) != y[fold == f]), 0)
+    wrong <- vapply(1:3,
+      function(f) sum(
+        predict(kernel_fusion(x[fold != f, ], y[fold != f], cost = cost),
+          x[fold == f, ]) != y[fold == f]), 0)
     sum(wrong) / 100
   }, 0)
   expect_equal(tuned$results$error, twin)
@@ -271,51 +307,73 @@ test_that("kernel_fusion() is tuned over cost, noise and kernels", {
   expect_true(all(is.na(tuned$results$size)))
   expect_identical(tuned$model$cost, tuned$best$cost)
   kernels <- list(both = list(linear_kernel(), rbf_kernel()), one = rbf_kernel())
-  fused <- kernel_tune(mpg ~ wt + hp, mtcars, fit = kernel_fusion, grid = list(kernel = kernels, ridge = c(0.1, 1)), folds = 3)
+  fused <- kernel_tune(mpg ~ wt + hp, mtcars, fit = kernel_fusion,
+    grid = list(kernel = kernels, ridge = c(0.1, 1)), folds = 3)
   expect_identical(fused$results$kernel, rep(c("both", "one"), each = 2))
   expect_identical(fused$results$ridge, c(0.1, 1, 0.1, 1))
   expect_identical(fused$model$noise, fused$best$ridge)
   expect_length(predict(fused, mtcars[1:3, ]), 3)
   # candidates that keep no kernel are told by NA, and an error where there is no other
-  few <- kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = c(1e-4, 1)), folds = 3)
+  few <- kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = c(1e-4, 1)),
+    folds = 3)
   expect_identical(is.na(few$results$error), c(TRUE, FALSE))
-  expect_error(kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = 1e-4), folds = 3), class = "kernelect_error_vanished")
+  expect_error(kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = 1e-4),
+    folds = 3), class = "kernelect_error_vanished")
 })
 
 test_that("a grid may only have what the model has, given once", {
-  expect_error(kernel_tune(Species ~ ., iris, grid = list(cost = 1)), "`cost`, which kernel_lm does not", class = "kernelect_error_argument")
-  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_takes, grid = list(ridge = 1)), "`ridge`", class = "kernelect_error_argument")
-  expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = 1), ridge = 2), "twice", class = "kernelect_error_argument")
-  expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = -1)), "`grid$ridge`", fixed = TRUE, class = "kernelect_error_argument")
-  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_fusion, grid = list(cost = 0)), "`grid$cost`", fixed = TRUE, class = "kernelect_error_argument")
-  expect_error(kernel_tune(Species ~ ., iris, metric = "mse"), "numeric response", class = "kernelect_error_argument")
-  expect_error(kernel_tune(mpg ~ ., mtcars, metric = "auc"), "a factor", class = "kernelect_error_argument")
-  expect_error(kernel_tune(mpg ~ ., mtcars, metric = "rmse"), "`metric`", class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, grid = list(cost = 1)),
+    "`cost`, which kernel_lm does not", class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_takes, grid = list(ridge = 1)),
+    "`ridge`", class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = 1), ridge = 2), "twice",
+    class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = -1)), "`grid$ridge`",
+    fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_fusion, grid = list(cost = 0)),
+    "`grid$cost`", fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, metric = "mse"), "numeric response",
+    class = "kernelect_error_argument")
+  expect_error(kernel_tune(mpg ~ ., mtcars, metric = "auc"), "a factor",
+    class = "kernelect_error_argument")
+  expect_error(kernel_tune(mpg ~ ., mtcars, metric = "rmse"), "`metric`",
+    class = "kernelect_error_argument")
   no_prob <- function(...) structure(list(kernel_lm(...)), class = "stubborn")
-  registerS3method("predict", "stubborn", function(object, newdata, ...) predict(object[[1]], newdata), envir = asNamespace("stats"))
-  expect_error(kernel_tune(iris[1:4], iris$Species, fit = no_prob, grid = small_grid, metric = "brier"), "probabilities", class = "kernelect_error_argument")
+  registerS3method("predict", "stubborn",
+    function(object, newdata, ...) predict(object[[1]], newdata), envir = asNamespace("stats"))
+  expect_error(kernel_tune(iris[1:4], iris$Species, fit = no_prob, grid = small_grid,
+    metric = "brier"), "probabilities", class = "kernelect_error_argument")
 })
 
 test_that("a best at the end of its grid is said, one inside is not", {
-  results <- data.frame(kernel = rep(c("a", "b", "l"), each = 4), sigma = rep(c(1, 2, NA), each = 4), size = rep(c(3, 5), 6),
+  results <- data.frame(kernel = rep(c("a", "b", "l"), each = 4),
+    sigma = rep(c(1, 2, NA), each = 4), size = rep(c(3, 5), 6),
                         ridge = rep(c(0, 0, 1, 1), 3), cost = NA_real_, error = 1, se = 0)
-  grid <- list(kernels = list(a = rbf_kernel(1), b = rbf_kernel(2), l = linear_kernel()), settings = results[1:4, c("size", "ridge")])
-  expect_identical(at_edge(results, results[1, ], grid, TRUE), c(sigma = "smallest", size = "smallest"))
-  expect_identical(at_edge(results, results[8, ], grid, TRUE), c(sigma = "largest", size = "largest", ridge = "largest"))
-  expect_identical(at_edge(results, results[8, ], grid, FALSE), c(sigma = "largest", ridge = "largest"))
+  grid <- list(kernels = list(a = rbf_kernel(1), b = rbf_kernel(2), l = linear_kernel()),
+    settings = results[1:4, c("size", "ridge")])
+  expect_identical(at_edge(results, results[1, ], grid, TRUE),
+    c(sigma = "smallest", size = "smallest"))
+  expect_identical(at_edge(results, results[8, ], grid, TRUE),
+    c(sigma = "largest", size = "largest", ridge = "largest"))
+  expect_identical(at_edge(results, results[8, ], grid, FALSE),
+    c(sigma = "largest", ridge = "largest"))
   expect_identical(at_edge(results, results[9, ], grid, TRUE), c(size = "smallest"))
-  inside <- kernel_tune(iris[1:4], iris$Species, grid = list(kernel = rbf_kernel(2), size = 8), folds = 3)
+  inside <- kernel_tune(iris[1:4], iris$Species, grid = list(kernel = rbf_kernel(2), size = 8),
+    folds = 3)
   expect_null(inside$edge)
-  edge <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), ridge = c(1e3, 1e4)), folds = 3)
+  edge <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), ridge = c(1e3, 1e4)),
+    folds = 3)
   expect_identical(edge$edge, c(ridge = "smallest"))
-  expect_output(print(edge), "at the edge of the grid: smallest ridge; a wider grid may do better", fixed = TRUE)
+  expect_output(print(edge), "at the edge of the grid: smallest ridge; a wider grid may do better",
+    fixed = TRUE)
 })
 
 test_that("classes with two rows are no obstacle", {
   x <- iris_matrix()[c(1:30, 51:80, 101:102), ]
   y <- iris$Species[c(1:30, 51:80, 101:102)]
   for (metric in c("error", "logloss")) {
-    tuned <- kernel_tune(x, y, grid = list(kernel = rbf_kernel(), size = 5), folds = 5, metric = metric)
+    tuned <- kernel_tune(x, y, grid = list(kernel = rbf_kernel(), size = 5), folds = 5,
+      metric = metric)
     expect_true(is.finite(tuned$best$error))
   }
 })
@@ -336,7 +394,8 @@ test_that("the function tuned is given the rows as they are", {
     kernel_lm(x, y, ...)
   }
   x <- iris_matrix() + 100
-  kernel_tune(x, iris$Species, fit = recorder, grid = list(kernel = rbf_kernel(1), size = 3), folds = 3, seed = 1)
+  kernel_tune(x, iris$Species, fit = recorder, grid = list(kernel = rbf_kernel(1), size = 3),
+    folds = 3, seed = 1)
   expect_identical(range(seen), range(x))
 })
 
@@ -347,13 +406,15 @@ test_that("results, best and model belong together", {
   expect_identical(tuned$results$kernel, rep(c("narrow", "wide"), each = 3))
   expect_identical(nrow(tuned$best), 1L)
   expect_equal(tuned$best$error, min(tuned$results$error))
-  refit <- kernel_lm(iris[1:4], iris$Species, small_grid$kernel[[tuned$best$kernel]], size = tuned$best$size, tol = 0)
+  refit <- kernel_lm(iris[1:4], iris$Species, small_grid$kernel[[tuned$best$kernel]],
+    size = tuned$best$size, tol = 0)
   expect_identical(tuned$model, without_call(refit))
   expect_identical(predict(tuned, iris), predict(refit, iris))
 })
 
 test_that("ties go to the smallest size, then to the first kernel", {
-  results <- data.frame(kernel = c("a", "a", "b", "b"), size = c(5, 9, 5, 9), ridge = NA, cost = NA, error = c(2, 1, 1, 1), se = 0)
+  results <- data.frame(kernel = c("a", "a", "b", "b"), size = c(5, 9, 5, 9), ridge = NA, cost = NA,
+    error = c(2, 1, 1, 1), se = 0)
   expect_identical(best_candidate(results), 3L)
   expect_identical(best_candidate(results[c(3, 1, 2), ]), 1L)
 })
@@ -368,7 +429,8 @@ test_that("folds are stratified, of equal size and cover all rows", {
 })
 
 test_that("the seed decides, and the generator of the session is left alone", {
-  run <- function(seed) kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 5, seed = seed, basis = "random")$results
+  run <- function(seed) kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 5,
+    seed = seed, basis = "random")$results
   with_seed(1, {
     before <- .Random.seed
     a <- run(1)
@@ -408,7 +470,8 @@ test_that("matrix responses, missing rows and the default grid work", {
 })
 
 test_that("sizes beyond the basis repeat its largest", {
-  tuned <- kernel_tune(iris[1:4], iris$Species, grid = list(kernel = linear_kernel(), size = c(4, 50)), folds = 3)
+  tuned <- kernel_tune(iris[1:4], iris$Species,
+    grid = list(kernel = linear_kernel(), size = c(4, 50)), folds = 3)
   expect_equal(tuned$results$error[1], tuned$results$error[2])
   expect_identical(tuned$best$size, 4)
 })
@@ -422,7 +485,8 @@ test_that("sizes decide, unless a tolerance is given", {
 })
 
 test_that("kernel_takes() can be tuned", {
-  tuned <- kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, grid = list(kernel = rbf_kernel(), size = c(2, 5)), folds = 3)
+  tuned <- kernel_tune(iris[1:4], iris$Species, fit = kernel_takes,
+    grid = list(kernel = rbf_kernel(), size = c(2, 5)), folds = 3)
   expect_s3_class(tuned$model, "kernel_takes")
   expect_lt(tuned$best$error, 0.2)
 })
@@ -454,11 +518,14 @@ test_that("bad input is refused in words", {
     kernel_tune(x, rep(1, 150))
     kernel_tune(x)
   })
-  expect_error(kernel_tune(x, y, grid = list(kernel = list())), "at least one kernel", class = "kernelect_error_argument")
+  expect_error(kernel_tune(x, y, grid = list(kernel = list())), "at least one kernel",
+    class = "kernelect_error_argument")
   # what a user's function fails with is passed on when it is ours, else wrapped
-  expect_error(kernel_tune(x, y, fit = function(...) kernel_pca(x, ncomp = 0), grid = list(size = 2)), "`ncomp`",
+  expect_error(kernel_tune(x, y, fit = function(...) kernel_pca(x, ncomp = 0),
+    grid = list(size = 2)), "`ncomp`",
                class = "kernelect_error_argument")
-  expect_error(kernel_tune(x, y, fit = function(...) stop("out of luck"), grid = list(size = 2)), "failed with: out of luck",
+  expect_error(kernel_tune(x, y, fit = function(...) stop("out of luck"), grid = list(size = 2)),
+    "failed with: out of luck",
                class = "kernelect_error_argument")
   broken <- kernel_tune(x, y, folds = 2, grid = small_grid)
   broken$model <- NULL
@@ -471,7 +538,8 @@ test_that("methods print, summarise and draw", {
     tuned
     summary(tuned)
   })
-  expect_output(kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 2, verbose = FALSE), NA)
+  expect_output(kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 2, verbose = FALSE),
+    NA)
   pdf(NULL)
   on.exit(dev.off())
   expect_identical(plot(tuned), tuned$results)
@@ -479,7 +547,8 @@ test_that("methods print, summarise and draw", {
 })
 
 test_that("kernel_lda wants classes before the work", {
-  expect_error(kernel_tune(mpg ~ ., mtcars, fit = kernel_lda), "`y`", class = "kernelect_error_argument")
+  expect_error(kernel_tune(mpg ~ ., mtcars, fit = kernel_lda), "`y`",
+    class = "kernelect_error_argument")
 })
 
 test_that("a user's function gets the user's rows, in the folds and at the end", {
@@ -491,15 +560,19 @@ test_that("a user's function gets the user's rows, in the folds and at the end",
     expect_false(anyNA(x))
     kernel_lm(x, y, kernel = kernel, size = size)
   }
-  tuned <- suppressMessages(kernel_tune(cars[c("cyl", "hp")], cars$mpg, fit, grid = list(kernel = rbf_kernel(), size = 3), folds = 3, na_action = "omit"))
+  tuned <- suppressMessages(
+    kernel_tune(cars[c("cyl", "hp")], cars$mpg, fit, grid = list(kernel = rbf_kernel(), size = 3),
+      folds = 3, na_action = "omit"))
   expect_identical(unique(seen), list(c(cyl = "factor", hp = "numeric")))
   expect_length(seen, 4)
   expect_identical(nobs(tuned$model), 31L)
 })
 
 test_that("an argument that the model does not have is refused by name", {
-  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_lda, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
-  expect_error(kernel_tune(Species ~ ., iris, folds = 2, ridgee = 1), "`ridge`", class = "kernelect_error_dots")
+  expect_error(kernel_tune(Species ~ ., iris, fit = kernel_lda, folds = 2, ridgee = 1), "`ridge`",
+    class = "kernelect_error_dots")
+  expect_error(kernel_tune(Species ~ ., iris, folds = 2, ridgee = 1), "`ridge`",
+    class = "kernelect_error_dots")
 })
 
 test_that("the default sizes are those up to the training rows of a fold, at least one", {
@@ -508,21 +581,25 @@ test_that("the default sizes are those up to the training rows of a fold, at lea
   expect_identical(default_sizes(5), 5)
   expect_identical(default_sizes(4), 4)
   expect_identical(default_sizes(1), 1)
-  takes <- suppressMessages(kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, folds = 3, grid = NULL))
+  takes <- suppressMessages(
+    kernel_tune(iris[1:4], iris$Species, fit = kernel_takes, folds = 3, grid = NULL))
   expect_identical(sort(unique(takes$results$size)), c(5, 10, 20, 35, 50, 75, 100))
 })
 
 test_that("sizes are whole numbers from one, put in order", {
   expect_identical(check_grid_sizes(c(8, 1, 8, 3L)), c(1, 3, 8))
   for (size in list("a", numeric(), NA_real_, c(3, 0), c(3, 2.5), 0.5, -1, TRUE)) {
-    expect_error(kernel_tune(iris[1:4], iris$Species, grid = list(size = size)), "`grid$size` must be a vector of whole numbers, at least 1",
+    expect_error(kernel_tune(iris[1:4], iris$Species, grid = list(size = size)),
+      "`grid$size` must be a vector of whole numbers, at least 1",
                  fixed = TRUE, class = "kernelect_error_argument")
   }
 })
 
 test_that("a grid is a list of these names and no other", {
-  for (grid in list(c(size = 3), list(3), list(size = 3, more = 1), list(size = 3, 4), rbf_kernel(), "rbf")) {
-    expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid), "`grid` must be a list with any of `kernel`, `sigma`, `size`, `ridge`, `cost`", fixed = TRUE,
+  for (grid in list(c(size = 3), list(3), list(size = 3, more = 1), list(size = 3, 4), rbf_kernel(),
+    "rbf")) {
+    expect_error(kernel_tune(iris[1:4], iris$Species, grid = grid),
+      "`grid` must be a list with any of `kernel`, `sigma`, `size`, `ridge`, `cost`", fixed = TRUE,
                  class = "kernelect_error_argument")
   }
   expect_named(check_grid(list(), tune_plan(kernel_lm), 100, TRUE), c("kernels", "settings"))
@@ -531,26 +608,32 @@ test_that("a grid is a list of these names and no other", {
 test_that("the default kernels are RBF of half to four times the mean distance, and Laplace", {
   x <- scale(iris_matrix())
   widths <- vapply(default_kernels(), function(kernel) resolve_kernel(kernel, x)$sigma, 0)
-  expect_equal(unname(widths) / resolve_kernel(rbf_kernel("mean"), x)$sigma, c(1 / 2, 1, 2, 4, 1, 2))
-  expect_identical(unname(vapply(default_kernels(), `[[`, "", "type")), rep(c("rbf", "laplace"), c(4, 2)))
+  expect_equal(unname(widths) / resolve_kernel(rbf_kernel("mean"), x)$sigma,
+    c(1 / 2, 1, 2, 4, 1, 2))
+  expect_identical(unname(vapply(default_kernels(), `[[`, "", "type")),
+    rep(c("rbf", "laplace"), c(4, 2)))
 })
 
 test_that("kernels without a name are named by what they are, equal ones by number", {
   read <- function(kernels) check_grid_kernels(kernels, NULL, tune_plan(kernel_lm))
   kernels <- read(list(a = rbf_kernel(1), rbf_kernel(2), linear_kernel()))
   expect_named(kernels, c("a", kernel_label(rbf_kernel(2)), kernel_label(linear_kernel())))
-  expect_named(read(list(linear_kernel(), linear_kernel())), paste0(kernel_label(linear_kernel()), c("", " #1")))
+  expect_named(read(list(linear_kernel(), linear_kernel())),
+    paste0(kernel_label(linear_kernel()), c("", " #1")))
   expect_named(read(rbf_kernel(2)), kernel_label(rbf_kernel(2)))
   expect_error(read(3), class = "kernelect_error_argument")
 })
 
 test_that("errors that differ by rounding alone tie, also at zero, and each kernel has its best", {
-  results <- data.frame(kernel = rep(c("b", "a"), each = 3), size = rep(c(2, 5, 9), 2), ridge = NA, cost = NA, error = c(3, 1 + 5e-13, 1, 4, 1 + 5e-12, 2), se = 0)
+  results <- data.frame(kernel = rep(c("b", "a"), each = 3), size = rep(c(2, 5, 9), 2), ridge = NA,
+    cost = NA, error = c(3, 1 + 5e-13, 1, 4, 1 + 5e-12, 2), se = 0)
   expect_identical(best_candidate(results), 2L)
   expect_identical(best_candidate(results[c(1, 3, 5), ]), 2L)
   expect_identical(best_candidate(replace(results, "error", list(c(1, 0, 0, 2, 0, 0)))), 2L)
   best <- best_by_kernel(results)
-  expect_identical(best, data.frame(kernel = c("b", "a"), size = c(5, 5), ridge = NA, cost = NA, error = c(1 + 5e-13, 1 + 5e-12), se = 0))
+  expect_identical(best,
+    data.frame(kernel = c("b", "a"), size = c(5, 5), ridge = NA, cost = NA,
+      error = c(1 + 5e-13, 1 + 5e-12), se = 0))
 })
 
 test_that("error and standard error weigh folds by their rows", {
@@ -571,16 +654,20 @@ test_that("error and standard error weigh folds by their rows", {
 test_that("rows left out are told of once, other messages are not lost", {
   x <- iris_matrix()
   x[c(5, 70), 1] <- NA
-  told <- capture_messages(kernel_tune(x, iris$Species, grid = list(kernel = rbf_kernel(1), size = 3), folds = 2, na_action = "omit"))
+  told <- capture_messages(
+    kernel_tune(x, iris$Species, grid = list(kernel = rbf_kernel(1), size = 3), folds = 2,
+      na_action = "omit"))
   expect_length(told, 1)
   expect_match(told, "2 of 150")
-  expect_message(kernel_tune(iris[1:4], iris$Species, grid = list(kernel = rbf_kernel(1), size = 151), folds = 2), "more than the 150 rows")
+  expect_message(kernel_tune(iris[1:4], iris$Species,
+    grid = list(kernel = rbf_kernel(1), size = 151), folds = 2), "more than the 150 rows")
 })
 
 test_that("sizes beyond the rows of a fold need no word, and nothing else does unasked", {
   grid <- list(kernel = linear_kernel(), size = c(4, 500))
   for (fit in list(kernel_lm, kernel_lda)) {
-    said <- capture.output(type = "message", tuned <- kernel_tune(iris[1:4], iris$Species, fit = fit, grid = grid, folds = 3))
+    said <- capture.output(type = "message",
+      tuned <- kernel_tune(iris[1:4], iris$Species, fit = fit, grid = grid, folds = 3))
     expect_identical(said, character())
     expect_identical(tuned$best$size, 4)
   }
@@ -589,21 +676,31 @@ test_that("sizes beyond the rows of a fold need no word, and nothing else does u
 test_that("each thing that a tuned model needs is looked at", {
   tuned <- kernel_tune(iris[1:4], iris$Species, grid = small_grid, folds = 2)
   broken <- list(
-    within_list(tuned, results = as.matrix(tuned$results)), within_list(tuned, results = tuned$results[0, ]),
-    within_list(tuned, results = tuned$results[-4]), within_list(tuned, results = tuned$results["size"]),
-    within_list(tuned, best = as.matrix(tuned$best)), within_list(tuned, best = tuned$results[1:2, ]),
-    within_list(tuned, best = tuned$best[0, ]), within_list(tuned, model = unclass(tuned$model)), within_list(tuned, model = factor("a"))
+    within_list(tuned, results = as.matrix(tuned$results)),
+    within_list(tuned, results = tuned$results[0, ]),
+    within_list(tuned, results = tuned$results[-4]),
+    within_list(tuned, results = tuned$results["size"]),
+    within_list(tuned, best = as.matrix(tuned$best)),
+    within_list(tuned, best = tuned$results[1:2, ]),
+    within_list(tuned, best = tuned$best[0, ]), within_list(tuned, model = unclass(tuned$model)),
+    within_list(tuned, model = factor("a"))
   )
-  for (i in seq_along(broken)) expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  for (i in seq_along(broken)) {
+    expect_error(print(broken[[i]]), class = "kernelect_error_model", info = i)
+  }
   expect_output(print(tuned), "6 candidates, 2 folds of 150 rows", fixed = TRUE)
 })
 
 test_that("one candidate is not called several, and what was measured is named", {
-  one <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2, ridge = 0)
+  one <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2,
+    ridge = 0)
   shown <- capture.output(print(one))
-  expect_identical(shown[1:2], c("<kernel_tune> 1 candidate, 2 folds of 32 rows", "best:    linear kernel, size 1, ridge 0"))
+  expect_identical(shown[1:2],
+    c("<kernel_tune> 1 candidate, 2 folds of 32 rows", "best:    linear kernel, size 1, ridge 0"))
   two <- kernel_tune(mpg ~ wt, mtcars, grid = list(kernel = rbf_kernel(1), size = 1:2), folds = 2)
   expect_output(print(two), "<kernel_tune> 2 candidates, ", fixed = TRUE)
   expect_match(shown[3], "^mean squared error: [0-9.]+ \\(standard error [0-9.]+\\)$")
-  expect_identical(kernel_tune(am == 1 ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1), folds = 2)$measure, "error rate")
+  expect_identical(
+    kernel_tune(am == 1 ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1),
+      folds = 2)$measure, "error rate")
 })

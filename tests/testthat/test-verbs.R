@@ -10,7 +10,8 @@ verb_models <- function() {
     kernel_takes = kernel_takes(Species ~ ., iris, size = 3),
     kernel_fusion = kernel_fusion(mpg ~ wt + hp, mtcars),
     kernel_rank = kernel_rank(Species ~ ., iris),
-    kernel_tune = kernel_tune(mpg ~ wt + hp, mtcars, grid = list(size = c(3, 5)), folds = 3, weights = cyl)
+    kernel_tune = kernel_tune(mpg ~ wt + hp, mtcars, grid = list(size = c(3, 5)), folds = 3,
+      weights = cyl)
   )
 }
 
@@ -21,7 +22,8 @@ regressions <- function(...) {
 
 classifiers <- function(data = iris, ...) {
   list(
-    lm = kernel_lm(Species ~ ., data, size = 6, ...), lda = kernel_lda(Species ~ ., data, size = 6, ...),
+    lm = kernel_lm(Species ~ ., data, size = 6, ...),
+    lda = kernel_lda(Species ~ ., data, size = 6, ...),
     takes = kernel_takes(Species ~ ., data, ...), fusion = kernel_fusion(Species ~ ., data, ...),
     tune = kernel_tune(Species ~ ., data, grid = list(size = c(4, 8)), folds = 3, ...)
   )
@@ -32,7 +34,8 @@ test_that("every verb gives a value, or a classed error that says why", {
   models <- verb_models()
   expect_setequal(table$class, names(models))
   for (i in seq_len(nrow(table))) {
-    verb <- get(table$verb[i], if (table$verb[i] == "head") asNamespace("utils") else asNamespace("stats"))
+    verb <- get(table$verb[i],
+      if (table$verb[i] == "head") asNamespace("utils") else asNamespace("stats"))
     if (table$verb[i] == "summary") verb <- summary
     found <- tryCatch(verb(models[[table$class[i]]]), error = identity)
     label <- paste(table$verb[i], table$class[i])
@@ -40,7 +43,8 @@ test_that("every verb gives a value, or a classed error that says why", {
       expect_s3_class(found, "kernelect_error")
       expect_gt(nchar(conditionMessage(found)), 20)
     } else {
-      expect_false(inherits(found, "error"), label = paste0(label, ": ", if (inherits(found, "error")) conditionMessage(found)))
+      expect_false(inherits(found, "error"),
+        label = paste0(label, ": ", if (inherits(found, "error")) conditionMessage(found)))
       expect_gt(length(found), 0, label = label)
     }
   }
@@ -50,10 +54,12 @@ test_that("update() changes arguments, formula, data and subset, and fits again"
   fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = 5)
   expect_identical(fit$call, quote(kernel_lm(formula = mpg ~ wt + hp, data = mtcars, size = 5)))
   expect_identical(update(fit), fit)
-  expect_equal(without_call(update(fit, size = 3)), without_call(kernel_lm(mpg ~ wt + hp, mtcars, size = 3)))
+  expect_equal(without_call(update(fit, size = 3)),
+    without_call(kernel_lm(mpg ~ wt + hp, mtcars, size = 3)))
   smaller <- update(fit, . ~ . - hp)
   expect_equal(predict(smaller, mtcars), predict(kernel_lm(mpg ~ wt, mtcars, size = 5), mtcars))
-  expect_equal(fitted(update(fit, subset = cyl != 4)), fitted(kernel_lm(mpg ~ wt + hp, mtcars[mtcars$cyl != 4, ], size = 5)))
+  expect_equal(fitted(update(fit, subset = cyl != 4)),
+    fitted(kernel_lm(mpg ~ wt + hp, mtcars[mtcars$cyl != 4, ], size = 5)))
   expect_identical(update(fit, size = 3, evaluate = FALSE)$size, 3)
   x <- as.matrix(mtcars[c("wt", "hp")])
   by_matrix <- kernel_lm(x, mtcars$mpg)
@@ -74,7 +80,8 @@ test_that("update() works where the model was fitted, on data that only it knows
   expect_identical(attr(stats::terms(found$other), "term.labels"), c("square(wt)", "hp"))
   # elsewhere the data must be given, the function is known
   expect_error(update(found$fit, size = 3), "object 'd' not found")
-  expect_identical(update(found$fit, data = mtcars, size = 3)$basis$index, head(found$fit$basis, 3)$index)
+  expect_identical(update(found$fit, data = mtcars, size = 3)$basis$index,
+    head(found$fit$basis, 3)$index)
   expect_identical(eval(quote(square(3)), environment(stats::formula(found$fit))), 9)
 })
 
@@ -83,14 +90,17 @@ test_that("a call does not carry the data that do.call() wrote into it", {
   fit <- do.call(kernel_lm, list(Species ~ ., big, size = 4, keep = FALSE))
   expect_lt(length(serialize(fit, NULL)), 30000)
   expect_identical(fit$call[[1]], as.name("kernel_lm"))
-  expect_error(update(fit, size = 3), "does not say where its `data` came from", class = "kernelect_error_model")
+  expect_error(update(fit, size = 3), "does not say where its `data` came from",
+    class = "kernelect_error_model")
   expect_identical(update(fit, size = 3, data = big)$size, 3L)
-  expect_error(update(kernel_tune(Species ~ ., iris, folds = 2, grid = list(size = 3))$model), "does not know the call", class = "kernelect_error_model")
+  expect_error(update(kernel_tune(Species ~ ., iris, folds = 2, grid = list(size = 3))$model),
+    "does not know the call", class = "kernelect_error_model")
 })
 
 test_that("formula, terms and model frame are those of lm()", {
   d <- transform(mtcars, group = factor(cyl))
-  for (formula in list(mpg ~ wt + hp, log(mpg) ~ ., mpg ~ poly(wt, 2) + group, cbind(mpg, qsec) ~ wt + I(hp / 100))) {
+  for (formula in list(mpg ~ wt + hp, log(mpg) ~ ., mpg ~ poly(wt, 2) + group,
+    cbind(mpg, qsec) ~ wt + I(hp / 100))) {
     ours <- kernel_lm(formula, d, size = 4)
     theirs <- stats::lm(formula, d)
     expect_equal(stats::formula(ours), stats::formula(theirs), ignore_attr = TRUE)
@@ -104,7 +114,8 @@ test_that("formula, terms and model frame are those of lm()", {
   basis <- kernel_basis(~ log(wt) + hp, mtcars, size = 5)
   expect_equal(stats::formula(basis), ~ log(wt) + hp, ignore_attr = TRUE)
   # a model on a basis that was given knows its own formula
-  expect_equal(stats::formula(kernel_lm(mpg ~ log(wt) + hp, mtcars, basis = basis)), mpg ~ log(wt) + hp, ignore_attr = TRUE)
+  expect_equal(stats::formula(kernel_lm(mpg ~ log(wt) + hp, mtcars, basis = basis)),
+    mpg ~ log(wt) + hp, ignore_attr = TRUE)
 })
 
 test_that("a model frame has the rows that were fitted, or those asked for", {
@@ -115,7 +126,8 @@ test_that("a model frame has the rows that were fitted, or those asked for", {
   expect_identical(rownames(frame), names(fitted(fit)))
   expect_identical(nrow(stats::model.frame(fit, data = mtcars)), 11L)
   expect_error(stats::model.frame(fit, datta = mtcars), "`datta`", class = "kernelect_error_dots")
-  expect_error(stats::model.frame(fit, data = iris), "cannot be made again", class = "kernelect_error_model")
+  expect_error(stats::model.frame(fit, data = iris), "cannot be made again",
+    class = "kernelect_error_model")
 })
 
 test_that("predict() without new data gives the training rows", {
@@ -125,18 +137,24 @@ test_that("predict() without new data gives the training rows", {
   }
   for (fit in classifiers()) expect_identical(predict(fit), predict(fit, iris))
   fit <- kernel_lm(Species ~ ., iris, size = 6)
-  for (type in c("response", "prob", "decision")) expect_equal(predict(fit, type = type), predict(fit, iris, type = type))
+  for (type in c("response", "prob", "decision")) {
+    expect_equal(predict(fit, type = type), predict(fit, iris, type = type))
+  }
   fit <- kernel_lda(Species ~ ., iris, size = 6)
-  for (type in c("scores", "prob", "decision")) expect_equal(predict(fit, type = type), predict(fit, iris, type = type))
+  for (type in c("scores", "prob", "decision")) {
+    expect_equal(predict(fit, type = type), predict(fit, iris, type = type))
+  }
   fit <- kernel_takes(Species ~ ., iris)
   expect_equal(predict(fit, type = "scores"), predict(fit, iris, type = "scores"), tolerance = 1e-7)
   fit <- kernel_pca(~ wt + hp, mtcars)
   expect_equal(predict(fit), predict(fit, mtcars), tolerance = 1e-9)
   for (fit in regressions(keep = FALSE)) {
-    expect_error(predict(fit), "`newdata` is missing, and the model holds no training rows", class = "kernelect_error_argument")
+    expect_error(predict(fit), "`newdata` is missing, and the model holds no training rows",
+      class = "kernelect_error_argument")
     expect_error(fitted(fit), "holds no fitted values", class = "kernelect_error_model")
   }
-  expect_error(predict(kernel_lm(Species ~ ., iris), size = 2), "fitted values of its own size", class = "kernelect_error_argument")
+  expect_error(predict(kernel_lm(Species ~ ., iris), size = 2), "fitted values of its own size",
+    class = "kernelect_error_argument")
 })
 
 test_that("rows left out are told as lm() tells them, and padded on request", {
@@ -147,10 +165,12 @@ test_that("rows left out are told as lm() tells them, and padded on request", {
   expect_message(padded <- regressions(), NA)
   for (action in c("omit", "exclude")) {
     messages <- capture.output(type = "message", models <- list(
-      kernel_lm(mpg ~ wt + hp, d, size = 5, na_action = action), kernel_fusion(mpg ~ wt + hp, d, na_action = action)
+      kernel_lm(mpg ~ wt + hp, d, size = 5, na_action = action),
+      kernel_fusion(mpg ~ wt + hp, d, na_action = action)
     ))
     expect_identical(messages, rep("3 of 32 rows with missing values omitted.", 2))
-    direct <- list(kernel_lm(mpg ~ wt + hp, d[-c(3, 5, 10), ], size = 5), kernel_fusion(mpg ~ wt + hp, d[-c(3, 5, 10), ]))
+    direct <- list(kernel_lm(mpg ~ wt + hp, d[-c(3, 5, 10), ], size = 5),
+      kernel_fusion(mpg ~ wt + hp, d[-c(3, 5, 10), ]))
     for (i in seq_along(models)) {
       fit <- models[[i]]
       expect_identical(unclass(fit$na.action), unclass(theirs$na.action), ignore_attr = "class")
@@ -182,7 +202,8 @@ test_that("classes, probabilities and scores of rows left out are NA on request"
     expect_identical(unname(unclass(fit$na.action)), gone, ignore_attr = TRUE, info = name)
   }
   expect_identical(which(is.na(predict(models$lm, type = "prob")[, 1])), gone, ignore_attr = TRUE)
-  expect_identical(which(is.na(predict(models$lda, type = "scores")[, 1])), gone, ignore_attr = TRUE)
+  expect_identical(which(is.na(predict(models$lda, type = "scores")[, 1])), gone,
+    ignore_attr = TRUE)
   pca <- suppressMessages(kernel_pca(~ ., d, ncomp = 2, na_action = "exclude"))
   expect_identical(which(is.na(predict(pca)[, 1])), gone, ignore_attr = TRUE)
   basis <- suppressMessages(kernel_basis(~ ., d, size = 3, na_action = "omit"))
@@ -204,10 +225,13 @@ test_that("the classes of every classifier come back as a factor, ordered where 
 test_that("e1071::tune() takes kernel_lm(), by a formula and by a matrix", {
   skip_if_not_installed("e1071")
   control <- e1071::tune.control(cross = 3)
-  by_formula <- with_seed(1, e1071::tune(kernel_lm, Species ~ ., data = iris, ranges = list(size = c(3, 8)), tunecontrol = control))
+  by_formula <- with_seed(1,
+    e1071::tune(kernel_lm, Species ~ ., data = iris, ranges = list(size = c(3, 8)),
+      tunecontrol = control))
   expect_identical(by_formula$best.parameters$size, 8)
   expect_lt(by_formula$best.performance, 0.2)
-  by_matrix <- with_seed(1, e1071::tune("kernel_lm", as.matrix(mtcars[c("wt", "hp")]), mtcars$mpg, tunecontrol = control))
+  by_matrix <- with_seed(1,
+    e1071::tune("kernel_lm", as.matrix(mtcars[c("wt", "hp")]), mtcars$mpg, tunecontrol = control))
   expect_lt(by_matrix$best.performance, var(mtcars$mpg))
 })
 
@@ -220,11 +244,16 @@ test_that("a Gram matrix in place of rows gives the same model, whatever its cla
     expect_identical(by_gram$basis$index, by_rows$basis$index)
     expect_identical(predict(by_gram, K[7:1, ]), predict(by_rows, x[7:1, ]))
     expect_identical(fitted(by_gram), fitted(by_rows))
-    expect_error(fit(x, iris$Species, K = K), "Give `x` or `K`, not both", class = "kernelect_error_argument")
-    expect_error(fit(y = iris$Species), "Give `x`, or a Gram matrix as `K`", class = "kernelect_error_argument")
-    expect_error(fit(K = K, y = 1:3), "one value per row of `K` (150), not 3", fixed = TRUE, class = "kernelect_error_argument")
-    expect_error(fit(K = K[, 1:9], y = iris$Species), "`K` must be a square Gram matrix", class = "kernelect_error_argument")
-    expect_warning(fit(K = K, y = iris$Species, kernel = rbf_kernel(2)), "of no use with a Gram matrix", class = "kernelect_warning_kernel")
+    expect_error(fit(x, iris$Species, K = K), "Give `x` or `K`, not both",
+      class = "kernelect_error_argument")
+    expect_error(fit(y = iris$Species), "Give `x`, or a Gram matrix as `K`",
+      class = "kernelect_error_argument")
+    expect_error(fit(K = K, y = 1:3), "one value per row of `K` (150), not 3", fixed = TRUE,
+      class = "kernelect_error_argument")
+    expect_error(fit(K = K[, 1:9], y = iris$Species), "`K` must be a square Gram matrix",
+      class = "kernelect_error_argument")
+    expect_warning(fit(K = K, y = iris$Species, kernel = rbf_kernel(2)),
+      "of no use with a Gram matrix", class = "kernelect_warning_kernel")
   }
   for (basis in list("cholesky", NULL)) {
     by_rows <- kernel_pca(x, rbf_kernel(2), basis = basis, ncomp = 4, scale = FALSE)
@@ -241,14 +270,16 @@ test_that("a class that is missing takes its row and its column of a Gram matrix
   K <- gram(x, rbf_kernel(2))
   y <- replace(iris$Species, c(2, 77), NA)
   for (fit in list(kernel_lm, kernel_lda, kernel_takes)) {
-    expect_error(fit(K = K, y = y), "`y` has missing values (2)", fixed = TRUE, class = "kernelect_error_missing_values")
+    expect_error(fit(K = K, y = y), "`y` has missing values (2)", fixed = TRUE,
+      class = "kernelect_error_missing_values")
     expect_message(by_gram <- fit(K = K, y = y, na_action = "exclude"), "2 of 150 rows")
     by_rows <- fit(x[-c(2, 77), ], y[-c(2, 77)], rbf_kernel(2), scale = FALSE)
     # new rows against all rows there were, or against those that were kept
     expect_identical(predict(by_gram, K), predict(by_rows, x))
     expect_identical(predict(by_gram, K[, -c(2, 77)]), predict(by_rows, x))
     expect_identical(fitted(by_gram)[-c(2, 77)], fitted(by_rows))
-    expect_error(predict(by_gram, K[, 1:9]), "one column per training row", class = "kernelect_error_columns")
+    expect_error(predict(by_gram, K[, 1:9]), "one column per training row",
+      class = "kernelect_error_columns")
   }
 })
 
@@ -260,17 +291,25 @@ test_that("kernlab's kernel matrices are known for what they are, everywhere", {
   for (fit in list(kernel_lm, kernel_lda, kernel_takes)) {
     model <- fit(K, iris$Species)
     expect_null(model$basis$kernel)
-    expect_identical(predict(model, K), predict(fit(x, iris$Species, rbf_kernel(gamma = 0.1), scale = FALSE), x))
+    expect_identical(predict(model, K),
+      predict(fit(x, iris$Species, rbf_kernel(gamma = 0.1), scale = FALSE), x))
   }
-  expect_identical(kernel_basis(K, size = 5)$index, kernel_basis(x, rbf_kernel(gamma = 0.1), size = 5, scale = FALSE)$index)
-  expect_equal(kernel_pca(K, ncomp = 3)$values, kernel_pca(K = plain, ncomp = 3)$values, tolerance = 1e-9)
-  expect_equal(kernel_alignment(K, iris$Species), kernel_alignment(plain, iris$Species), tolerance = 1e-12)
+  expect_identical(kernel_basis(K, size = 5)$index,
+    kernel_basis(x, rbf_kernel(gamma = 0.1), size = 5, scale = FALSE)$index)
+  expect_equal(kernel_pca(K, ncomp = 3)$values, kernel_pca(K = plain, ncomp = 3)$values,
+    tolerance = 1e-9)
+  expect_equal(kernel_alignment(K, iris$Species), kernel_alignment(plain, iris$Species),
+    tolerance = 1e-12)
   expect_equal(kernel_fusion(y = iris$Sepal.Length, kernels = list(a = K))$weights,
-               kernel_fusion(y = iris$Sepal.Length, kernels = list(a = plain))$weights, tolerance = 1e-6)
+               kernel_fusion(y = iris$Sepal.Length, kernels = list(a = plain))$weights,
+               tolerance = 1e-6)
   needs_rows <- "is a Gram matrix, and the columns of the data are needed here"
-  for (fit in list(kernel_rank, kernel_fusion, kernel_tune)) expect_error(fit(K, iris$Species), needs_rows, class = "kernelect_error_argument")
+  for (fit in list(kernel_rank, kernel_fusion, kernel_tune)) {
+    expect_error(fit(K, iris$Species), needs_rows, class = "kernelect_error_argument")
+  }
   expect_error(gram(K), needs_rows, class = "kernelect_error_argument")
-  expect_error(predict(kernel_lm(x, iris$Species), K), needs_rows, class = "kernelect_error_argument")
+  expect_error(predict(kernel_lm(x, iris$Species), K), needs_rows,
+    class = "kernelect_error_argument")
 })
 
 test_that("the head of a ranking are its best columns", {
@@ -295,7 +334,8 @@ test_that("a model that no longer holds together is told so by every verb", {
   verbs <- list(fitted, stats::formula, stats::terms, stats::model.frame, update, predict)
   spoilt <- list(
     within_list(fit, basis = "text", terms = 1, fitted.values = globalenv(), call = 1),
-    within_list(fit, terms = structure(fit$terms, variables = NULL), na.action = "a", basis = list(input = 1), call = NULL)
+    within_list(fit, terms = structure(fit$terms, variables = NULL), na.action = "a",
+      basis = list(input = 1), call = NULL)
   )
   for (model in spoilt) {
     for (verb in verbs) expect_error(verb(model), class = "kernelect_error_model")
@@ -311,9 +351,11 @@ test_that("rows of weight zero are left out of a model on a basis, and NA where 
   expect_identical(names(fitted(fit)), rownames(mtcars)[-c(1, 9)])
   expect_identical(weights(fit), w[-c(1, 9)])
   padded <- kernel_lm(mpg ~ wt + hp, mtcars, weights = w, na_action = "exclude")
-  expect_identical(which(is.na(fitted(padded))), stats::setNames(c(1L, 9L), rownames(mtcars)[c(1, 9)]))
+  expect_identical(which(is.na(fitted(padded))),
+    stats::setNames(c(1L, 9L), rownames(mtcars)[c(1, 9)]))
   expect_equal(fitted(padded)[-c(1, 9)], predict(fit, mtcars)[-c(1, 9)])
-  expect_message(holes <- kernel_lm(mpg ~ wt + hp, d, weights = w, na_action = "exclude"), "2 of 32")
+  expect_message(holes <- kernel_lm(mpg ~ wt + hp, d, weights = w, na_action = "exclude"),
+    "2 of 32")
   expect_identical(unname(which(is.na(residuals(holes)))), c(1L, 4L, 9L))
   expect_identical(nobs(holes), 29L)
 })
