@@ -35,8 +35,9 @@
 #' with the width `"mean"` 3.76 and 3.63, with the best of three multiples of it (0.5, 1, 2, by the
 #' same leave-one-out loss) 3.49 and 3.39, with the best of six (0.35 to 2) 3.13 and 3.59. A
 #' smaller `tol` is better by less than one standard error of these ranks (it had fewer rows
-#' misclassified, p = 0.04 uncorrected) and slower: it stays 0.01. Choosing the width gains a little, most for numbers, at three and six times the time. It is not the default, since
-#' the kernel is the user's argument; `kernel_tune(grid = list(sigma = c("x0.35", "x0.5", "x0.7",
+#' misclassified, p = 0.04 uncorrected) and slower: it stays 0.01. Choosing the width gains a
+#' little, most for numbers, at three and six times the time. It is not the default, since the
+#' kernel is the user's argument; `kernel_tune(grid = list(sigma = c("x0.35", "x0.5", "x0.7",
 #' "x1", "x1.4", "x2")))` does it.
 #'
 #' @inheritParams kernel_pca
