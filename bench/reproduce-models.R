@@ -112,8 +112,8 @@ kpca_split <- function(x, y, test, truth, p) {
 
 fvs_split <- function(x, y, test, truth, p) {
   kernel <- rbf_kernel(width = p$width)
-  lr <- kernel_lm(x, y, linear_kernel(), basis = NULL, scale = FALSE)
-  fvs <- kernel_lm(x, y, kernel, size = p$size, tol = 0, center = "nearest", first = Inf,
+  lr <- kernel_lm(x, y, linear_kernel(), basis = NULL, ridge = 0, scale = FALSE)
+  fvs <- kernel_lm(x, y, kernel, size = p$size, ridge = 0, tol = 0, center = "nearest", first = Inf,
     scale = FALSE)
   pca <- kernel_pca(x, kernel, basis = NULL, ncomp = p$size, scale = FALSE)
   c(
@@ -125,7 +125,7 @@ fvs_split <- function(x, y, test, truth, p) {
 
 # No setting from the paper or the test rows.
 own_split <- function(x, y, test, truth) {
-  loo <- kernel_lm(x, y, scale = FALSE)
+  loo <- kernel_lm(x, y, ridge = 0, scale = FALSE)
   tuned <- kernel_tune(x, y, scale = FALSE)
   c(
     "loo" = error_rate(predict(loo, test), truth), "loo-size" = length(loo$basis$index),
