@@ -234,3 +234,8 @@ as_doubles <- function(x) {
 }
 
 largest_absolute <- function(x) max(max(x), -min(x)) # range() would copy
+
+backticked <- function(names, most = 5L) {
+  shown <- paste0("`", utils::head(names, most), "`", collapse = ", ")
+  if (length(names) > most) paste0(shown, " and ", length(names) - most, " more") else shown
+}

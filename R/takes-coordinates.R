@@ -1,0 +1,80 @@
+# The first stage of TAKES: coordinates of the rows in an orthonormal basis of the kernel space.
+
+# Coordinates z of the training rows (identical rows have identical ones), labels, rotation, cost
+# and bound. `threshold` is NULL for a basis that was given.
+stage_one <- function(parts, method, threshold) {
+  z <- copy_rows(parts$z, parts$x)
+  rotation <- if (method == "kpca") principal_directions(z)
+  list(
+    basis = parts$basis, z = if (is.null(rotation)) z else rotate(z, rotation), y = parts$y,
+    rotation = rotation, rounding = score_rounding(parts$basis, z, rotation),
+    cost = last_cost(parts$basis),
+    bound = theorem_bound(parts$basis, threshold)
+  )
+}
+
+# How far rounding moves the coordinates, direction by direction: some units (as many as the engine
+# grants a tie) of the longest row, magnified where a pivot is small. Distances in them that are
+# closer than that are equal.
+score_rounding <- function(basis, z, rotation = NULL) {
+  pivot <- basis$path$pivot
+  largest <- max(pivot, rowSums(z^2))
+  moved <- 16 * .Machine$double.eps * largest / sqrt(pivot)
+  if (is.null(rotation)) moved else sqrt(drop(moved^2 %*% rotation$vectors^2))
+}
+
+# Of distances in directions of these weights.
+distance_rounding <- function(rounding, weights = 1) sqrt(cumsum((rounding * weights)^2))
+
+last_cost <- function(basis) basis$path$cost[nrow(basis$path)]
+
+# Theorem 1: E(M) < r11 threshold(dim / n), when it was the threshold that ended the basis.
+theorem_bound <- function(basis, threshold) {
+  if (is.null(threshold) || basis$method != "kobl" || basis$stop != "threshold") return(NA_real_)
+  L <- length(basis$index)
+  sqrt(basis$path$pivot[1L]) * threshold_values(threshold, L, basis$n)[L + 1L]
+}
+
+# For each row of m the number of the first row identical to it: the arithmetic of a BLAS may
+# round equal rows differently, and a tie of neighbours must stay one.
+first_copies <- function(m) {
+  n <- nrow(m)
+  if (n < 2L) return(seq_len(n))
+  sorted <- do.call(order, lapply(seq_len(ncol(m)), function(j) m[, j]))
+  new <- rowSums(m[sorted[-1L], , drop = FALSE] != m[sorted[-n], , drop = FALSE]) > 0
+  group <- cumsum(c(TRUE, new))
+  first <- integer(n)
+  first[sorted] <- sorted[!duplicated(group)][group]
+  first
+}
+
+# Coordinates z of the rows of m, the same for rows that are the same.
+copy_rows <- function(z, m) {
+  first <- first_copies(m)
+  copies <- which(first != seq_along(first))
+  if (length(copies)) z[copies, ] <- z[first[copies], ]
+  rownames(z) <- rownames(m)
+  z
+}
+
+# Kernel principal directions in coordinates z; those without variance are dropped. Signs: the
+# largest absolute score is positive.
+principal_directions <- function(z) {
+  center <- colMeans(z)
+  centred <- z - rep(center, each = nrow(z))
+  parts <- symmetric_eigen(crossprod(centred))
+  good <- parts$values > nrow(z) * .Machine$double.eps * max(parts$values, 0)
+  if (!any(good)) {
+    abort("data", "All rows are identical in the kernel space: there is no direction to choose.")
+  }
+  vectors <- parts$vectors[, good, drop = FALSE]
+  scores <- centred %*% vectors
+  signs <- apply(scores, 2L, function(s) if (s[which.max(abs(s))] < 0) -1 else 1)
+  list(center = center, vectors = vectors * rep(signs, each = nrow(vectors)))
+}
+
+rotate <- function(z, rotation) {
+  out <- (z - rep(rotation$center, each = nrow(z))) %*% rotation$vectors
+  rownames(out) <- rownames(z)
+  out
+}

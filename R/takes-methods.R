@@ -1,0 +1,246 @@
+# ---- prediction --------------------------------------------------------------------
+
+#' Predict by directions that discriminate
+#'
+#' Use it to classify rows that the model has not seen, or to take the weighted directions as
+#' columns for another method (`"scores"`).
+#'
+#' @param object a [kernel_takes()] model.
+#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
+#'   training rows.
+#' @param type `"class"`: the label of the nearest training row in the weighted directions, ties
+#'   to the lowest row; `"prob"`: probabilities, a column a class, by a softmax fitted to the
+#'   decisions of training rows left out; `"decision"`: minus the distance to the nearest row of
+#'   each class; `"scores"`: the weighted coordinates.
+#' @param threads number of threads.
+#' @param ... nothing else is accepted.
+#' @returns A factor with a label per row of `newdata`, or a matrix with a column per direction
+#'   kept (best first). Rows with missing values give NA.
+#' @examples
+#' odd <- seq(1, 150, by = 2)
+#' fit <- kernel_takes(Species ~ ., iris[odd, ])
+#' table(predict(fit, iris[-odd, ]), iris$Species[-odd])
+#' head(predict(fit, iris[-odd, ], type = "scores")[, 1:2])
+#' @family models
+#' @export
+predict.kernel_takes <- function(object, newdata,
+                                 type = c("class", "prob", "decision", "scores"),
+                                 threads = getOption("kernelect.threads", 1L), ...) {
+  check_dots(...)
+  type <- check_choice(type, "type", c("class", "prob", "decision", "scores"))
+  threads <- check_threads(threads)
+  validate_takes(object)
+  if (missing(newdata)) return(takes_training(object, type, threads))
+  new <- takes_scores(object, newdata, threads)
+  if (type == "scores") return(fill_rows(new$scores, new$complete, new$rows))
+  if (type != "class") {
+    return(fill_rows(takes_decisions(object, new$scores, type, threads), new$complete, new$rows))
+  }
+  as_ordered(fill_rows(nearest_class(object, new$scores, threads), new$complete), object)
+}
+
+# Each training row is its own nearest neighbour, or one just like it.
+takes_training <- function(object, type, threads) {
+  if (type == "scores") return(predicted_rows(object, "scores"))
+  if (type != "class") {
+    return(stats::napredict(object$na.action,
+      takes_decisions(object, object$scores, type, threads)))
+  }
+  classes <- nearest_class(object, object$scores, threads)
+  as_ordered(stats::napredict(object$na.action, classes), object)
+}
+
+# Weighted scores of the complete new rows; only basis rows that matter are evaluated.
+takes_scores <- function(fit, newdata, threads) {
+  kept <- fit$directions
+  basis <- if (is.null(fit$rotation)) head(fit$basis, max(kept, 1L)) else fit$basis
+  new <- new_rows(basis, newdata)
+  dual <- if (is.null(fit$rotation)) diag(length(basis$index)) else fit$rotation$vectors
+  dual <- weighted_columns(dual, kept, fit$weights)
+  offset <- if (!is.null(fit$rotation)) -as.vector(fit$rotation$center %*% dual)
+  what <- expansion(basis, "orthonormal", dual = dual, offset = offset)
+  scores <- expand_basis(basis, new$x, what, threads)
+  dimnames(scores) <- list(new$rows[new$complete], colnames(dual))
+  list(scores = scores, complete = new$complete, rows = new$rows)
+}
+
+# Minus the distances to the nearest row of each class, or the probabilities made of them.
+takes_decisions <- function(fit, scores, type, threads) {
+  decision <- matrix(0, nrow(scores), nlevels(fit$y))
+  if (length(scores)) {
+    tolerance <- score_tolerance(fit)[ncol(fit$scores)]
+    near <- nearest_by_class(scores, fit$scores, fit$y, tolerance, threads)
+    decision <- -sqrt(near$distance)
+  }
+  dimnames(decision) <- list(rownames(scores), levels(fit$y))
+  if (type == "prob") calibrated_probabilities(fit$calibration, decision) else decision
+}
+
+nearest_class <- function(fit, scores, threads) {
+  if (!ncol(scores)) {
+    largest <- which.max(tabulate(fit$y, nlevels(fit$y)))
+    return(factor(rep(levels(fit$y)[largest], nrow(scores)), levels(fit$y)))
+  }
+  near <- nearest_by_class(scores, fit$scores, NULL, score_tolerance(fit)[ncol(fit$scores)],
+    threads)
+  fit$y[near$row]
+}
+
+# ---- methods -----------------------------------------------------------------------
+
+#' @export
+coef.kernel_takes <- function(object, ...) {
+  check_dots(...)
+  validate_takes(object)$weights
+}
+
+#' @importFrom stats coef
+NULL
+
+#' @export
+print.kernel_takes <- function(x, ...) guard_model("x", {
+  validate_takes(x, "x")
+  d <- length(x$weights)
+  cat("<kernel_takes> ", x$size, " of ", d, " directions kept, ", x$n, " rows, ",
+      nlevels(x$y), " classes\n", sep = "")
+  cat("kernel:     ", kernel_words(x$basis), "\n", sep = "")
+  cat("basis:      ", x$method, ", ", length(x$basis$index), " rows, E(M) = ",
+      format(x$cost, digits = 4), "\n", sep = "")
+  cat("weights by: ", x$select,
+      if (x$select == "kffs" && x$variant == "printed") ", as printed", "\n", sep = "")
+  if (x$size) {
+    shown <- head(x$directions, 6L)
+    weights <- format(x$weights[shown], digits = 3, trim = TRUE)
+    cat("best:       ", paste0(shown, " (", weights, ")", collapse = ", "),
+        if (x$size > 6L) ", ...", "\n", sep = "")
+  }
+  cat("error:      ", takes_error_words(x), "\n", sep = "")
+  invisible(x)
+})
+
+takes_error_words <- function(fit) {
+  sprintf("%.3g %% by nearest neighbour, leaving one out", 100 * fit$left_out_error)
+}
+
+# What the plot of the weights shows.
+takes_finding <- function(fit) {
+  of <- paste(length(fit$weights), "directions")
+  kept <- match(fit$directions, fit$path$direction)
+  loo <- fit$path$loo[kept]
+  if (length(loo)) {
+    return(sprintf("%d of %s kept: 1-NN errs on %.3g %% (leave one out)", fit$size, of,
+                   100 * loo[fit$size]))
+  }
+  best <- which.min(fit$path$error)
+  sprintf("The vote errs least, on %.3g %%, with %d of %s", 100 * fit$path$error[best], best, of)
+}
+
+#' @export
+summary.kernel_takes <- function(object, ...) guard_model("object", {
+  check_dots(...)
+  validate_takes(object)
+  path <- object$path[object$path$gamma > 0, ]
+  at <- unique(round(exp(seq(0, log(max(nrow(path), 1L)), length.out = 8))))
+  structure(class = "summary.kernel_takes", list(
+    model = object, cost = object$cost, bound = object$bound, dim = length(object$weights),
+    positive = object$size, path = path[at[at <= nrow(path)], ]
+  ))
+})
+
+#' @export
+print.summary.kernel_takes <- function(x, ...) guard_model("x", {
+  print(x$model)
+  cat("reconstruction cost E(M) = ", format(x$cost, digits = 4), " with ", x$dim,
+      " directions; ", sep = "")
+  if (is.na(x$bound)) {
+    cat("Theorem 1 does not apply (basis stopped by ", x$model$basis$stop, ")\n", sep = "")
+  } else {
+    cat("Theorem 1's bound: ", format(x$bound, digits = 4), "\n", sep = "")
+  }
+  print(x$path, row.names = FALSE, digits = 4)
+  invisible(x)
+})
+
+#' Plot directions that discriminate
+#'
+#' `"weights"` answers how many directions are needed: their weights in the order of selection
+#' (grey where not kept) with the training error of the ensemble so far, and the leave-one-out
+#' error where there is one. `"scores"` answers how well the best two directions separate the
+#' classes.
+#' @param x a [kernel_takes()] model.
+#' @param type `"weights"` or `"scores"`.
+#' @param ... graphical parameters for [plot()].
+#' @returns What is plotted, invisibly: the path, or the first two columns of the scores with the
+#'   labels, as a data frame.
+#' @examples
+#' fit <- kernel_takes(Species ~ ., iris)
+#' plot(fit)
+#' plot(fit, "scores")
+#' @family models
+#' @export
+plot.kernel_takes <- function(x, type = c("weights", "scores"), ...) guard_model("x", {
+  type <- check_choice(type, "type", c("weights", "scores"))
+  validate_takes(x, "x")
+  if (type == "weights") plot_takes_weights(x, ...) else plot_takes_scores(x, ...)
+})
+
+plot_takes_weights <- function(x, ...) {
+  path <- x$path
+  kept <- path$direction %in% x$directions
+  top <- max(path$gamma, 0)
+  if (top == 0) top <- 1
+  local_par(mar = wider(4L, 4.1))
+  draw(graphics::plot, list(
+    x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
+    col = ifelse(kept, palette_classes[6L], "grey80"),
+    ylim = c(min(path$gamma, 0), 1.12 * top), # room for the legend
+    xlab = "directions, in order of selection", ylab = expression("weight " * gamma),
+    main = takes_finding(x)
+  ), ...)
+  curves <- cbind(path$error, path$loo)
+  right <- max(curves, 0.01, na.rm = TRUE)
+  for (i in seq_len(ncol(curves))) {
+    seen <- !is.na(curves[, i])
+    graphics::lines(path$size[seen], curves[seen, i] / right * top, type = "o", pch = 15 + i,
+                    cex = 0.5, col = palette_classes[c(2L, 8L)[i]])
+  }
+  at <- pretty(c(0, right), 5L)
+  graphics::axis(4, at = at / right * top, labels = 100 * at)
+  graphics::mtext("error in %", 4, line = 2.4, las = 0, cex = graphics::par("cex"))
+  graphics::legend("top", c("vote, training rows", "1-NN, leave one out")[seq_len(ncol(curves))],
+                   col = palette_classes[c(2L, 8L)], pch = 16:17, lty = 1, bty = "n", cex = 0.9,
+                   horiz = TRUE)
+  invisible(path)
+}
+
+plot_takes_scores <- function(x, ...) {
+  if (!x$size) {
+    abort("argument", "`x` has no direction of positive weight: there are no scores to plot.")
+  }
+  one <- x$size == 1L
+  points <- data.frame(x$scores[, seq_len(min(x$size, 2L)), drop = FALSE], y = x$y)
+  colours <- class_colours(nlevels(x$y))
+  symbols <- class_symbols(nlevels(x$y))
+  height <- if (one) jitter_rows(x$y) else points[[2L]]
+  rows <- evenly_spaced(x$n, 2000L)
+  few <- keep_directions(x, 2L)
+  few[c("scores", "y")] <- list(few$scores[rows, , drop = FALSE], x$y[rows])
+  error <- rev(nested_errors(few, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
+  local_par(las = upright(height))
+  draw(graphics::plot, list(
+    x = points[[1L]], y = height,
+    col = colours[as.integer(x$y)], pch = symbols[as.integer(x$y)], cex = 0.8,
+    xlim = limits_for(points[[1L]], nlevels(x$y)),
+    xlab = paste("direction", x$directions[1L]),
+    ylab = if (one) "" else paste("direction", x$directions[2L]),
+    yaxt = if (one) "n" else "s",
+    main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)",
+                   if (one) "direction" else "two directions", 100 * error)
+  ), ...)
+  add_legend(points[[1L]], height, shorten(levels(x$y), 20L), col = colours, pch = symbols)
+  invisible(points)
+}
+
+# Classes as heights, spread so that points do not cover each other, without random numbers.
+jitter_rows <- function(y) as.integer(y) + 0.3 * ((seq_along(y) * 0.618034) %% 1 - 0.5)
