@@ -13,6 +13,7 @@
 #include "basis.h"
 
 #include "simd.h"
+#include "stream.h"
 
 #include <float.h>
 #include <math.h>

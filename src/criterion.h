@@ -1,4 +1,4 @@
-/* Criteria of a scaled kernel and their gradients (criterion.c). */
+/* Criteria of a scaled kernel and their gradients (criterion.c, strips.c). */
 #ifndef KERNELECT_CRITERION_H
 #define KERNELECT_CRITERION_H
 

@@ -1,4 +1,4 @@
-/* Kernels and tiles of their values (kernel.c). */
+/* Kernels (kernel.c) and tiles of their values (tile.c). */
 #ifndef KERNELECT_KERNEL_H
 #define KERNELECT_KERNEL_H
 
@@ -67,6 +67,7 @@ int ke_is_distance(const ke_kernel *kernel);
 int ke_is_linear(const ke_kernel *kernel);
 int ke_is_smooth(const ke_kernel *kernel); /* has slopes */
 int ke_is_kinked(const ke_kernel *kernel);
+int ke_is_proportional(const ke_kernel *kernel); /* slopes are values times a constant */
 int ke_multiplies(const ke_kernel *kernel);
 
 /* Whether a block of columns is looked at through distances. */

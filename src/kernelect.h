@@ -14,7 +14,6 @@
 #include "criterion.h"
 #include "dual.h"
 #include "eigen.h"
-#include "working.h"
 #include "env.h"
 #include "exp.h"
 #include "expansion.h"
@@ -30,8 +29,10 @@
 #include "rows.h"
 #include "source.h"
 #include "spectrum.h"
+#include "stream.h"
 #include "subset.h"
 #include "threads.h"
 #include "votes.h"
+#include "working.h"
 
 #endif

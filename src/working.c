@@ -11,6 +11,7 @@
 #include "working.h"
 
 #include "solver.h"
+#include "stream.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,0 +1,180 @@
+/* Passes over a matrix that is never held: columns of it, sums of its rows, the rows nearest to its
+ * centre and what centring takes from each entry.
+ *
+ *   sums_i = sum_j w_j k_ij (or k_ij^2)         n^2 / 2 entries, a tile a thread
+ *   |phi_i - mean|^2 = k_ii - 2 mean_j k_ij + constant
+ *   u_i = mean_b k_ib,   c = mean_b u_b         b over the rows of the centre
+ *
+ * Sums are added in an order of their own, whatever the threads.
+ */
+#include "stream.h"
+
+#include "threads.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- columns ------------------------------------------------------------------------- */
+
+typedef struct {
+  const ke_source *s;
+  size_t i0, m, ldo;
+  double *out;
+} columns;
+
+static void columns_tile(void *data, size_t t, size_t worker)
+{
+  const columns *c = (const columns *)data;
+  const size_t i = t * KE_TILE;
+  (void)worker;
+  c->s->does->against(c->s->self, KE_PICKS, c->i0 + i, ke_smaller(KE_TILE, c->m - i), c->out + i,
+                      c->ldo);
+}
+
+void ke_columns(const ke_source *s, size_t count, size_t i0, size_t m, double *out, size_t ldo,
+                const ke_env *env)
+{
+  const ke_env crew = ke_source_env(s, env);
+  columns c = {s, i0, m, ldo, out};
+  ke_share(&crew, (m + KE_TILE - 1) / KE_TILE, KE_TILE * (double)count * s->cost, columns_tile, &c);
+}
+
+void ke_source_columns(const ke_source *s, const size_t *index, size_t count, double *out,
+                       size_t ldo, const ke_env *env)
+{
+  const size_t step = KE_TILE * ke_batch(KE_TILE * (double)count * s->cost);
+  s->does->gather(s->self, KE_PICKS, index, count);
+  for (size_t i0 = 0; i0 < s->n; i0 += step) {
+    ke_check(env);
+    ke_columns(s, count, i0, ke_smaller(step, s->n - i0), out + i0, ldo, env);
+  }
+}
+
+/* ---- one pass over half of the matrix ------------------------------------------------ */
+
+size_t ke_row_sums_work(size_t n, int threads)
+{
+  const size_t tiles = (n + KE_TILE - 1) / KE_TILE;
+  return (size_t)threads * KE_TILE * KE_TILE + tiles * KE_TILE;
+}
+
+/* Entries of the tile times the weights: onto the rows, and (below the diagonal) the columns.
+ * Four running sums fix the order of additions and still let them overlap. */
+static void add_tile(double *tile, size_t m, size_t k, const double *wi, const double *wj,
+                     double *rows, double *cols)
+{
+  for (size_t j = 0; j < k; j++) {
+    const double *t = tile + j * KE_TILE, w = wj[j];
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    size_t i = 0;
+    for (; i + 4 <= m; i += 4) {
+      rows[i] += t[i] * w, s0 += t[i] * wi[i];
+      rows[i + 1] += t[i + 1] * w, s1 += t[i + 1] * wi[i + 1];
+      rows[i + 2] += t[i + 2] * w, s2 += t[i + 2] * wi[i + 2];
+      rows[i + 3] += t[i + 3] * w, s3 += t[i + 3] * wi[i + 3];
+    }
+    for (; i < m; i++)
+      rows[i] += t[i] * w, s0 += t[i] * wi[i];
+    if (cols)
+      cols[j] = (s0 + s1) + (s2 + s3);
+  }
+}
+
+static void square_entries(double *tile, size_t m, size_t k)
+{
+  for (size_t j = 0; j < k; j++)
+    for (size_t i = 0; i < m; i++)
+      tile[i + j * KE_TILE] *= tile[i + j * KE_TILE];
+}
+
+/* The tile of block row t in the block column starting at j; its column sums go to `part`. */
+typedef struct {
+  const ke_source *s;
+  const double *w;
+  double *sums, *part, *buffers;
+  size_t j, k, first;
+  int square;
+} strip;
+
+static void strip_tile(void *data, size_t item, size_t worker)
+{
+  const strip *p = (const strip *)data;
+  const size_t t = p->first + item, i = t * KE_TILE, n = p->s->n, m = ke_smaller(KE_TILE, n - i);
+  double *buffer = p->buffers + worker * KE_TILE * KE_TILE;
+  p->s->does->tile(p->s->self, i, m, p->j, p->k, buffer, KE_TILE);
+  if (p->square)
+    square_entries(buffer, m, p->k);
+  add_tile(buffer, m, p->k, p->w + i, p->w + p->j, p->sums + i,
+           i > p->j ? p->part + t * KE_TILE : NULL);
+}
+
+void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, double *work,
+                 const ke_env *env)
+{
+  const size_t n = s->n, tiles = (n + KE_TILE - 1) / KE_TILE;
+  const double flops = KE_TILE * KE_TILE * s->cost;
+  const size_t step = ke_batch(flops);
+  const ke_env crew = ke_source_env(s, env);
+  double *part = work + (size_t)env->threads * KE_TILE * KE_TILE;
+  memset(sums, 0, n * sizeof(double));
+  for (size_t b = 0; b < tiles; b++) {
+    const size_t j = b * KE_TILE;
+    strip p = {s, w, sums, part, work, j, ke_smaller(KE_TILE, n - j), b, square};
+    for (; p.first < tiles; p.first += step) {
+      ke_check(env);
+      ke_share(&crew, ke_smaller(step, tiles - p.first), flops, strip_tile, &p);
+    }
+    for (size_t t = b + 1; t < tiles; t++) /* in a fixed order, whatever the threads */
+      for (size_t q = 0; q < p.k; q++)
+        sums[j + q] += part[t * KE_TILE + q];
+  }
+}
+
+/* ---- the centre -------------------------------------------------------------------------- */
+
+/* Squared distance to the mean, less a constant: k_ii - 2 mean_j k_ij. */
+void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double *work,
+                          const ke_env *env)
+{
+  const size_t n = s->n;
+  double *ones = work, *distance = work + n, top = 0.0;
+  for (size_t i = 0; i < n; i++)
+    ones[i] = -2.0 / (double)n;
+  ke_row_sums(s, 0, ones, distance, work + 2 * n, env);
+  s->does->diagonal(s->self, ones);
+  for (size_t i = 0; i < n; i++) {
+    distance[i] += ones[i];
+    top = ones[i] > top ? ones[i] : top;
+  }
+  for (size_t c = 0; c < count; c++) {
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < n; i++)
+      least = distance[i] < least ? distance[i] : least;
+    size_t i = 0;
+    while (distance[i] > least + KE_TIE * top)
+      i++;
+    rows[c] = i;
+    distance[i] = HUGE_VAL;
+  }
+}
+
+double ke_centre_shift(const ke_source *s, const size_t *rows, size_t count, double *shift,
+                       double *work, const ke_env *env)
+{
+  s->does->gather(s->self, KE_PICKS, rows, count);
+  for (size_t i0 = 0; i0 < s->n; i0 += KE_TILE) {
+    const size_t m = ke_smaller(KE_TILE, s->n - i0);
+    ke_check(env);
+    s->does->against(s->self, KE_PICKS, i0, m, work, KE_TILE);
+    for (size_t i = 0; i < m; i++) {
+      double sum = 0.0;
+      for (size_t c = 0; c < count; c++)
+        sum += work[i + c * KE_TILE];
+      shift[i0 + i] = sum / (double)count;
+    }
+  }
+  double mean = 0.0;
+  for (size_t c = 0; c < count; c++)
+    mean += shift[rows[c]] / (double)count;
+  return mean;
+}
