@@ -95,27 +95,6 @@ function_gram <- function(kernel, x, z = NULL) {
   (K + t(K)) / 2
 }
 
-gram_remedy <-
-  "Use `kernel_basis()` and models on a basis, which never form it, or fewer rows."
-
-# `count`: so many matrices of that size at the same time.
-check_memory <- function(rows, columns, remedy = gram_remedy, count = 1) {
-  bytes <- 8 * count * as.double(rows) * as.double(columns)
-  limit <- .Call(ffi_memory_limit)
-  if (bytes > limit) {
-    size <- format(c(rows, columns), big.mark = ",", scientific = FALSE, trim = TRUE)
-    abort("memory", if (count == 1) "A " else paste0(count, " matrices of "), size[1L], " x ",
-          size[2L], if (count == 1) " matrix needs " else " need ", format_bytes(bytes),
-          " and this machine has ", format_bytes(limit), ". ", remedy)
-  }
-}
-
-format_bytes <- function(bytes) {
-  units <- c("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
-  step <- min(floor(log(max(bytes, 1), 1000)), length(units) - 1)
-  paste(format(bytes / 1000^step, digits = 3), units[step + 1])
-}
-
 # k(x, x) of every row.
 kernel_diagonal <- function(kernel, x) {
   if (!in_r(kernel)) return(.Call(ffi_diagonal, x, core_kernel(kernel)))

@@ -150,22 +150,6 @@ test_that("nothing as large as the result is made beside it", {
   expect_lt(sum(gc()[, 6]) - before, 0.5 * size)
 })
 
-test_that("a size that cannot be had is refused with the bytes it needs", {
-  skip_if(is.infinite(.Call(ffi_memory_limit)), "the memory of this machine is not known")
-  x <- matrix(1, 2e6, 1)
-  error <- expect_error(gram(x, linear_kernel()), class = "kernelect_error_memory")
-  expect_match(conditionMessage(error), "2,000,000 x 2,000,000 matrix needs 32 TB", fixed = TRUE)
-  expect_error(check_memory(1e7, 1e6, "Buy more."),
-    "A 10,000,000 x 1,000,000 matrix needs 80 TB.*Buy more.",
-               class = "kernelect_error_memory")
-})
-
-test_that("bytes are written for people", {
-  expect_identical(format_bytes(0), "0 bytes")
-  expect_identical(format_bytes(8), "8 bytes")
-  expect_identical(format_bytes(3.2e10), "32 GB")
-})
-
 test_that("row names are kept", {
   x <- iris_matrix(1:5)
   rownames(x) <- letters[1:5]

@@ -1,0 +1,87 @@
+test_that("a size that cannot be had is refused with the bytes it needs", {
+  skip_if(is.infinite(.Call(ffi_memory_limit)), "the memory of this machine is not known")
+  x <- matrix(1, 2e6, 1)
+  error <- expect_error(gram(x, linear_kernel()), class = "kernelect_error_memory")
+  expect_match(conditionMessage(error), "2,000,000 x 2,000,000 matrix needs 32 TB", fixed = TRUE)
+  expect_error(check_memory(1e7, 1e6, "Buy more."),
+    "A 10,000,000 x 1,000,000 matrix needs 80 TB.*Buy more.",
+               class = "kernelect_error_memory")
+})
+
+test_that("bytes are written for people", {
+  expect_identical(format_bytes(0), "0 bytes")
+  expect_identical(format_bytes(8), "8 bytes")
+  expect_identical(format_bytes(3.2e10), "32 GB")
+})
+
+# ---- allocations that fail -----------------------------------------------------------------
+
+test_that("what R cannot allocate is an error of ours that says how much was asked for", {
+  error <- expect_error(within_memory(numeric(2^45)), class = "kernelect_error_memory")
+  expect_match(conditionMessage(error), "no 262144.0 Gb more", fixed = TRUE)
+  expect_match(conditionMessage(error), "fewer rows", fixed = TRUE)
+  glue <- quote(.Call(ffi_zeros, 2000000L, 1000000L))
+  expect_error(within_memory(eval(glue)), class = "kernelect_error_memory")
+})
+
+test_that("only failed allocations are taken for such", {
+  expect_true(is_allocation("cannot allocate vector of size 7.6 Mb"))
+  expect_true(is_allocation("memory exhausted (limit reached?)"))
+  expect_true(is_allocation("vector memory limit of 16.0 Gb reached, see mem.maxVSize()"))
+  expect_true(is_allocation("cannot allocate vector of length 1073741824"))
+  expect_false(is_allocation("cannot allocate vector of size"))
+  expect_false(is_allocation("memory exhausted"))
+  error <- expect_error(within_memory(stop("something else")), "^something else$")
+  expect_s3_class(error, "simpleError")
+  kept <- expect_error(within_memory(abort("memory", "known beforehand")), "^known beforehand$")
+  expect_s3_class(kept, "kernelect_error_memory")
+  expect_match(conditionMessage(expect_error(
+    within_memory(stop("memory exhausted (limit reached?)")), class = "kernelect_error_memory"
+  )), "^Memory ran out[.] Use")
+})
+
+test_that("every function that works on data tells of memory in our words", {
+  home <- environment(kernel_lm)
+  workers <- Filter(is_worker, ls(home))
+  methods <- as.vector(outer(
+    c("basis", "pca", "lm", "lda", "takes", "fusion", "rank", "tune"), c("default", "formula"),
+    function(verb, method) paste0("kernel_", verb, ".", method)
+  ))
+  expect_true(all(c(methods, "gram", "predict.kernel_lm") %in% workers))
+  for (name in workers) expect_identical(body(home[[name]])[[1L]], quote(within_memory))
+})
+
+# In a process whose address space is limited; answers are the classes of what it met.
+with_little_memory <- function(kilobytes, code) {
+  skip_on_os("windows")
+  skip_on_os("mac") # which takes no notice of the limit
+  skip_if(nzchar(Sys.getenv("LD_PRELOAD")), "a sanitizer takes terabytes of addresses")
+  file <- script_with(code)
+  on.exit(unlink(file))
+  command <- sprintf("ulimit -v %d && exec '%s' --no-init-file '%s'", kilobytes,
+                     file.path(R.home("bin"), "Rscript"), file)
+  said <- suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE))
+  utils::tail(said, 1L)
+}
+
+script_with <- function(code) {
+  file <- tempfile(fileext = ".R")
+  home <- dirname(system.file(package = "kernelect"))
+  writeLines(c(sprintf("library(kernelect, lib.loc = %s)", deparse(home)), code), file)
+  file
+}
+
+test_that("fits and predictions beyond a limit on memory fail with our class, and R goes on", {
+  skip_on_cran()
+  said <- with_little_memory(1500000, c(
+    "class_of <- function(code) tryCatch({code; 'none'}, error = function(e) class(e)[1L])",
+    "x <- matrix(sin(seq_len(3e6)^2), 3e5)",
+    "y <- x[, 1L] * x[, 2L]",
+    "small <- kernel_basis(x[1:1000, ], rbf_kernel(1), size = 300, tol = 0)",
+    "met <- c(class_of(gram(x[1:20000, ], rbf_kernel(1))),",
+    "  class_of(kernel_lm(x, y, rbf_kernel(1), size = 1000, tol = 0)),",
+    "  class_of(predict(small, rbind(x, x, x))))",
+    "cat(met, kernel_lm(x[1:50, ], y[1:50], rbf_kernel(1), size = 5, ridge = 1)$size, '\n')"
+  ))
+  expect_identical(trimws(said), paste(paste(rep("kernelect_error_memory", 3), collapse = " "), 5))
+})
