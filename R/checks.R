@@ -40,6 +40,12 @@ user_call <- function() {
   }
 }
 
+# A suggested package, or an error that says how to get it.
+needs_package <- function(package) {
+  if (requireNamespace(package, quietly = TRUE)) return(invisible())
+  abort("package", "This needs the ", package, " package: install.packages(\"", package, "\").")
+}
+
 # "a character vector of length 2": what came, in words.
 describe <- function(x) {
   if (is.null(x)) return("NULL")

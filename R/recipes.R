@@ -82,12 +82,8 @@ step_kernel_rank <- function(recipe, ..., outcome = NULL, role = NA, trained = F
 }
 
 needs_recipes <- function() {
-  for (package in c("recipes", "rlang")) {
-    if (!requireNamespace(package, quietly = TRUE)) {
-      abort("package", "This needs the ", package, " package: install.packages(\"", package,
-            "\").")
-    }
-  }
+  needs_package("recipes")
+  needs_package("rlang")
 }
 
 captured <- function(...) {
@@ -132,7 +128,8 @@ fit_step <- function(f, training, columns, ...) {
 #' @exportS3Method recipes::prep
 prep.step_kernel_basis <- function(x, training, info = NULL, ...) {
   columns <- chosen_columns(x, training, info)
-  settings <- c(list(kernel = x$kernel, method = x$method, size = x$size), x$options)
+  size <- min(check_whole(x$size, "size", min = 1), nrow(training))
+  settings <- c(list(kernel = x$kernel, method = x$method, size = size), x$options)
   trained_step(x, columns, do.call(fit_step, c(list(kernel_basis, training, columns), settings)))
 }
 
@@ -265,18 +262,23 @@ required_pkgs.step_kernel_pca <- function(x, ...) "kernelect"
 #' @exportS3Method generics::required_pkgs
 required_pkgs.step_kernel_rank <- function(x, ...) "kernelect"
 
-# What the dials package offers for a whole number of components serves all three.
-tunable_number <- function(x, name, range) {
+tunable_number <- function(x, name, info) {
   table <- data.frame(name = name, source = "recipe", component = class(x)[1L], component_id = x$id)
-  table$call_info <- list(list(pkg = "dials", fun = "num_comp", range = range))
+  table$call_info <- list(info)
   as_tidy(table[c("name", "call_info", "source", "component", "component_id")])
 }
 
 #' @exportS3Method generics::tunable
-tunable.step_kernel_basis <- function(x, ...) tunable_number(x, "size", c(5L, 200L))
+tunable.step_kernel_basis <- function(x, ...) {
+  tunable_number(x, "size", list(pkg = "kernelect", fun = "basis_size"))
+}
 
 #' @exportS3Method generics::tunable
-tunable.step_kernel_pca <- function(x, ...) tunable_number(x, "num_comp", c(1L, 20L))
+tunable.step_kernel_pca <- function(x, ...) {
+  tunable_number(x, "num_comp", list(pkg = "dials", fun = "num_comp", range = c(1L, 20L)))
+}
 
 #' @exportS3Method generics::tunable
-tunable.step_kernel_rank <- function(x, ...) tunable_number(x, "top_n", c(1L, 20L))
+tunable.step_kernel_rank <- function(x, ...) {
+  tunable_number(x, "top_n", list(pkg = "dials", fun = "num_terms", range = c(1L, 20L)))
+}

@@ -210,3 +210,10 @@ test_that("asymmetry is measured beside the largest entry", {
   expect_identical(largest_absolute(c(-1, 3)), 3)
   expect_identical(largest_absolute(c(-3, 1)), 3)
 })
+
+test_that("a suggested package that is absent is asked for by name", {
+  expect_error(kernelect:::needs_package("noSuchPackage"),
+    "This needs the noSuchPackage package: install.packages(\"noSuchPackage\").",
+    fixed = TRUE, class = "kernelect_error_package")
+  expect_null(kernelect:::needs_package("stats"))
+})

@@ -89,3 +89,70 @@ test_that("a recipe of steps works end to end with a linear model", {
   wrong_plain <- mean((stats::predict(plain, new) > 0) != (factor(new$y) == levels(circles$y)[2]))
   expect_lt(wrong, wrong_plain / 2)
 })
+
+# What recipes' own tests ask of every step.
+kernel_steps <- list(
+  list(step_kernel_basis, "size", list(size = 4), "Kernel basis"),
+  list(step_kernel_pca, "num_comp", list(num_comp = 2), "Kernel principal components"),
+  list(step_kernel_rank, "top_n", list(top_n = 2), "Kernel ranking")
+)
+
+test_that("every step preps, bakes, prints, tidies and names what it needs", {
+  skip_if_not_installed("recipes")
+  printed <- function(step) {
+    paste(utils::capture.output(print(step), type = "output"),
+      paste(utils::capture.output(print(step), type = "message"), collapse = " "), collapse = " ")
+  }
+  for (s in kernel_steps) {
+    rec <- do.call(kernel_recipe, c(list(s[[1]], id = "mine"), s[[3]]))
+    step <- rec$steps[[1]]
+    expect_match(printed(step), s[[4]])
+    tidied <- as.data.frame(recipes::tidy(rec, number = 1))
+    expect_identical(names(tidied), c("terms", "id"))
+    expect_match(tidied$terms, "all_numeric_predictors()", fixed = TRUE)
+    expect_identical(generics::required_pkgs(step), "kernelect")
+    tunable <- generics::tunable(step)
+    expect_identical(names(tunable),
+      c("name", "call_info", "source", "component", "component_id"))
+    expect_identical(tunable$name, s[[2]])
+    expect_true(tunable$name %in% names(formals(s[[1]])))
+    if (requireNamespace("dials", quietly = TRUE)) {
+      info <- tunable$call_info[[1]]
+      parameter <- do.call(getExportedValue(info$pkg, info$fun), info[setdiff(names(info),
+        c("pkg", "fun"))])
+      expect_s3_class(parameter, "quant_param")
+    }
+    prepped <- recipes::prep(rec)
+    expect_true(prepped$steps[[1]]$trained)
+    expect_match(printed(prepped$steps[[1]]), s[[4]])
+    expect_s3_class(recipes::bake(prepped, iris), "tbl_df")
+    expect_equal(recipes::bake(prepped, NULL), recipes::bake(prepped, iris))
+    expect_identical(nrow(recipes::bake(prepped, iris[0, ])), 0L)
+    expect_identical(names(recipes::bake(prepped, iris[0, ])), names(recipes::bake(prepped, iris)))
+    tidied <- recipes::tidy(prepped, number = 1)
+    expect_true(all(tidied$id == "mine") && nrow(tidied) > 0)
+    # a column that the step needs is not there
+    expect_error(recipes::bake(prepped, iris[-1]))
+  }
+})
+
+test_that("every step that chooses no column preps, bakes and prints all the same", {
+  skip_if_not_installed("recipes")
+  for (s in kernel_steps) {
+    rec <- s[[1]](recipes::recipe(Species ~ ., iris), recipes::has_role("no such role"))
+    prepped <- recipes::prep(rec)
+    expect_equal(recipes::bake(prepped, iris), tibble::as_tibble(iris), ignore_attr = TRUE)
+    expect_identical(nrow(recipes::tidy(prepped, number = 1)), 0L)
+    expect_error(utils::capture.output(print(prepped), type = "message"), NA)
+  }
+})
+
+test_that("sizes beyond the rows and settings that cannot be are answered", {
+  rec <- kernel_recipe(step_kernel_basis, size = 1e5, options = list(tol = 0))
+  expect_silent(prepped <- recipes::prep(rec))
+  for (bad in list(0, 2.5, "a")) {
+    expect_error(recipes::prep(kernel_recipe(step_kernel_basis, size = bad)), "size")
+    expect_error(recipes::prep(kernel_recipe(step_kernel_pca, num_comp = bad)), "ncomp|num_comp")
+    expect_error(recipes::prep(kernel_recipe(step_kernel_rank, top_n = bad)), "top_n")
+  }
+})
