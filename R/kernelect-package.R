@@ -59,3 +59,14 @@
 #' @keywords internal
 #' @useDynLib kernelect, .registration = TRUE
 "_PACKAGE"
+
+# Adapters that are more than S3 methods wait for their package, or find it loaded already.
+.onLoad <- function(libname, pkgname) {
+  when_loaded("parsnip", register_parsnip)
+  when_loaded("mlr3filters", register_mlr3)
+}
+
+when_loaded <- function(package, register) {
+  if (isNamespaceLoaded(package)) register()
+  setHook(packageEvent(package, "onLoad"), function(...) register())
+}

@@ -72,3 +72,10 @@ with_option <- function(name, value, code) {
   on.exit(options(old))
   code
 }
+
+# What a fresh R prints that runs these lines.
+other_session <- function(...) {
+  code <- paste0("invisible({", paste(c(...), collapse = "; "), "})")
+  system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "-e", shQuote(code)),
+    stdout = TRUE, stderr = FALSE)
+}

@@ -1,0 +1,93 @@
+# A model for caret::train(): a list of functions, as caret wants it; caret is not needed for it.
+
+#' A kernel machine for caret
+#'
+#' `kernel_caret()` gives the list that `caret::train(method = )` takes for a model of one's own:
+#' [kernel_lm()], for numbers and classes, with class probabilities, case weights and one fit for
+#' all sizes. Use it to compare a kernel machine with other models of caret under the same
+#' resampling.
+#'
+#' @details
+#' Its tuning parameters are `sigma`, the width of the RBF kernel on scaled columns, `size`, the
+#' number of rows of the basis, and `ridge`. NA stands for what the model chooses itself: the mean
+#' distance for `sigma`, leave-one-out for `size` and `ridge`. So the grid that caret makes (as long
+#' as `tuneLength`) varies `sigma` alone, around the mean distance. Where `tuneGrid` has several
+#' sizes and numbers for `ridge`, one fit serves all sizes. Other arguments of [kernel_lm()] are
+#' passed on from `train()`, but for `kernel`, which follows from `sigma`.
+#'
+#' caret turns factors into contrasts where `train()` gets a formula; `train(x, y)` leaves them to
+#' [kernel_lm()].
+#' @returns A list with what caret wants to know of a model: `label`, `library`, `type`,
+#'   `parameters`, and the functions `grid`, `loop`, `fit`, `predict`, `prob`, `levels`, `sort`.
+#' @examples
+#' if (requireNamespace("caret", quietly = TRUE)) {
+#'   control <- caret::trainControl("cv", number = 3, classProbs = TRUE)
+#'   fitted <- caret::train(Species ~ ., iris, method = kernel_caret(), trControl = control,
+#'                          tuneGrid = data.frame(sigma = NA, size = c(5, 10), ridge = 0.1))
+#'   fitted$results
+#'   predict(fitted, iris[c(1, 51, 101), ], type = "prob")
+#' }
+#' @family exports
+#' @export
+kernel_caret <- function() {
+  list(
+    label = "Kernel machine on a basis of few rows", library = "kernelect",
+    type = c("Regression", "Classification"),
+    parameters = data.frame(
+      parameter = c("sigma", "size", "ridge"), class = "numeric",
+      label = c("Kernel Width", "Rows of the Basis", "Ridge Penalty")
+    ),
+    grid = caret_grid, loop = caret_loop, fit = caret_fit,
+    predict = caret_predict("response", "class"), prob = caret_predict(NULL, "prob"),
+    levels = function(x) x$levels, sort = function(x) x[order(x$size, -x$sigma), ],
+    tags = c("Kernel Method", "Accepts Case Weights")
+  )
+}
+
+# On scaled columns the mean distance to the centroid is about the root of their number.
+caret_grid <- function(x, y, len = NULL, search = "grid") {
+  mean <- sqrt(ncol(x))
+  if (search == "random") {
+    return(data.frame(sigma = mean * 2^stats::runif(len, -2, 2), size = NA, ridge = NA))
+  }
+  sigma <- if (len == 1L) mean else mean * 2^seq(-1, 1, length.out = len)
+  data.frame(sigma = sigma, size = NA, ridge = NA)
+}
+
+# The largest size of each setting is fitted and serves the smaller ones, if none of the settings
+# would have been chosen for each size anew.
+caret_loop <- function(grid) {
+  alone <- is.na(grid$size) | is.na(grid$ridge)
+  key <- paste(grid$sigma, grid$ridge, ifelse(alone, seq_len(nrow(grid)), 0))
+  rows <- lapply(split(seq_len(nrow(grid)), factor(key, unique(key))), function(i) {
+    i[order(-grid$size[i])]
+  })
+  list(
+    loop = grid[vapply(rows, `[`, 0L, 1L), , drop = FALSE],
+    submodels = unname(lapply(rows, function(i) data.frame(size = grid$size[i[-1L]])))
+  )
+}
+
+caret_fit <- function(x, y, wts, param, lev, last, classProbs, ...) {
+  given <- list(
+    kernel = if (!is.na(param$sigma)) rbf_kernel(sigma = param$sigma),
+    size = if (!is.na(param$size)) param$size, ridge = if (!is.na(param$ridge)) param$ridge,
+    weights = wts
+  )
+  do.call(kernel_lm, c(list(quote(x), quote(y)), Filter(Negate(is.null), given), list(...)))
+}
+
+# A function that predicts, for the largest size and for those of `submodels`.
+caret_predict <- function(numbers, classes) {
+  function(modelFit, newdata, preProc = NULL,
+           submodels = NULL) {
+    type <- if (is.null(modelFit$levels)) numbers else classes
+    most <- length(modelFit$basis$index)
+    at <- function(size) {
+      value <- stats::predict(modelFit, newdata, type = type, size = size)
+      if (is.matrix(value)) as.data.frame(value) else value
+    }
+    if (is.null(submodels)) return(at(NULL))
+    c(list(at(NULL)), lapply(pmin(submodels$size, most), at))
+  }
+}
