@@ -67,7 +67,7 @@ newton_softmax <- function(d, target, weights) {
   at <- function(b) d * b[1L] + rep(b[-1L], each = nrow(d))
   loss <- function(b) {
     values <- at(b)
-    top <- apply(values, 1L, max)
+    top <- values[cbind(seq_len(nrow(values)), max.col(values, "first"))]
     sum(weights * (top + log(rowSums(exp(values - top))) - rowSums(values * target))) +
       calibration_penalty * sum(b^2) / 2
   }

@@ -28,28 +28,35 @@ fit_by_loo <- function(z, response, choose, ridge, weights = NULL) {
   }
   fit <- regress(z, response, ridge, weights)
   loo <- size_losses(fit, ridge, class_numbers(response))
-  settled_fit(fit, response, loo, if (choose) best_row(loo) else nrow(loo), fit)
+  nested_fit(fit, response, loo, if (choose) best_row(loo) else nrow(loo))
+}
+
+# The first columns of `fit`, at its own ridge.
+nested_fit <- function(fit, response, loo, best) {
+  rows <- .Call(ffi_nested_loo, fit, loo$size[best], class_numbers(response), TRUE)
+  settled_fit(fit, response, loo, best, rows, fit)
 }
 
 # The same from a `fit` without ridge: the best of positive `ridges` at the best of `sizes`.
-fit_by_ridge <- function(fit, response, sizes, ridges = ridge_grid) {
-  loo <- ridge_losses(fit, sizes, class_numbers(response), ridges)
-  best <- best_row(loo)
-  settled_fit(fit, response, loo, best, ridge_factor(fit, loo$size[best], loo$ridge[best]))
+# `factor` FALSE: without r and c, where only `a`, the coefficients of the size chosen, are wanted.
+fit_by_ridge <- function(fit, response, sizes, ridges = ridge_grid, factor = TRUE) {
+  labels <- class_numbers(response)
+  found <- ridge_losses(fit, sizes, labels, ridges)
+  best <- best_row(found$loo)
+  size <- found$loo$size[best]
+  ridge <- found$loo$ridge[best]
+  turned <- if (found$size == size) found$turned else .Call(ffi_bidiagonalise, fit, size)
+  rows <- .Call(ffi_ridge_loo, fit, turned, labels, TRUE, ridge)
+  chosen <- if (factor) ridge_factor(fit, size, ridge) else list(a = ridged(fit, size, ridge))
+  settled_fit(fit, response, found$loo, best, rows, chosen)
 }
 
-# Row `best` of `loo`; `factor` has r and c of its ridge, `fit` itself where that is its own.
-settled_fit <- function(fit, response, loo, best, factor) {
-  size <- loo$size[best]
-  labels <- class_numbers(response)
-  rows <- if (identical(factor, fit)) {
-    .Call(ffi_nested_loo, fit, size, labels, TRUE)
-  } else {
-    .Call(ffi_ridge_loo, fit, size, labels, TRUE, loo$ridge[best])
-  }
+# Row `best` of `loo`; `rows`: what is known of the training rows there; `factor` has r and c of its
+# ridge, or `a`.
+settled_fit <- function(fit, response, loo, best, rows, factor) {
   list(
-    loo = loo, size = size, ridge = loo$ridge[best], r = factor$r, c = factor$c,
-    center = fit$center, mean = fit$mean, fitted = response$matrix - rows$residual,
+    loo = loo, size = loo$size[best], ridge = loo$ridge[best], r = factor$r, c = factor$c,
+    a = factor$a, center = fit$center, mean = fit$mean, fitted = response$matrix - rows$residual,
     left_out = rows$left_out, left = rows$left
   )
 }
@@ -62,14 +69,21 @@ size_losses <- function(fit, ridge, labels) {
   data.frame(size = seq_len(size), ridge = ridge, loss = path$loss, error = path$error)
 }
 
-# `fit` has no ridge.
+# `fit` has no ridge. Fields: `loo`; `turned`, what ffi_bidiagonalise() made of the size of least
+# loss so far, to be used again, and that `size`.
 ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid) {
-  sizes <- sort(sizes)
-  at <- lapply(sizes, function(size) .Call(ffi_ridge_loo, fit, size, labels, FALSE, ridges))
-  data.frame(
-    size = rep(sizes, each = length(ridges)), ridge = rep(ridges, length(sizes)),
-    loss = unlist(lapply(at, `[[`, "loss")), error = unlist(lapply(at, `[[`, "error"))
-  )
+  least <- Inf
+  kept <- NULL
+  tables <- lapply(sort(sizes), function(size) {
+    turned <- .Call(ffi_bidiagonalise, fit, size)
+    at <- .Call(ffi_ridge_loo, fit, turned, labels, FALSE, ridges)
+    if (min(at$loss) < least) {
+      least <<- min(at$loss)
+      kept <<- list(turned = turned, size = size)
+    }
+    data.frame(size = size, ridge = ridges, loss = at$loss, error = at$error)
+  })
+  c(list(loo = do.call(rbind, tables)), kept)
 }
 
 # Least loss; if several have it (to rounding) the smallest size, then the largest ridge.
@@ -84,4 +98,21 @@ ridge_factor <- function(fit, size, ridge) {
   r <- fit$r[first, first, drop = FALSE]
   diag(r)[fit$dependent[first]] <- 0
   .Call(ffi_regress, r, fit$c[first, , drop = FALSE], ridge, NULL, FALSE)[c("r", "c")]
+}
+
+# Coefficients of the first `size` columns at a ridge, nothing else: the normal equations of c on r.
+ridged <- function(fit, size, ridge) {
+  normal <- ridge_root(fit, size, ridge)
+  right <- crossprod(normal$r, fit$c[seq_len(size), , drop = FALSE])
+  backsolve(normal$root, backsolve(normal$root, right, transpose = TRUE))
+}
+
+# r of the first `size` columns and the Cholesky factor `root` of r'r + ridge.
+ridge_root <- function(fit, size, ridge) {
+  first <- seq_len(size)
+  r <- fit$r[first, first, drop = FALSE]
+  diag(r)[fit$dependent[first]] <- 0
+  normal <- crossprod(r)
+  diag(normal) <- diag(normal) + ridge
+  list(r = r, root = chol(normal))
 }

@@ -11,6 +11,9 @@
 #   predictions(train, newx, kernel, settings, metric, dots)   what the metric needs of each
 #   whole(x, y, kernel, setting, dots)      the model of one setting, on the user's rows
 #   chosen(model)  size, ridge and cost that a model ended with
+#   settled(train, kernel, settings, dots)  the same of each, with or without a model
+#   shared(train, kernel, settings, dots, share)  where folds can share a basis (tune-shared.R): the
+#                basis of all rows and on it the fit of each setting
 # A model of the package joins by an entry in tune_plans().
 
 tune_plan <- function(fit) {
@@ -34,6 +37,13 @@ new_plan <- function(name, fit, ...) {
   given <- list(...)
   plan[names(given)] <- given
   if (is.null(plan$whole)) plan$whole <- function(...) fit_setting(plan, ...)
+  if (is.null(plan$settled)) {
+    plan$settled <- function(train, kernel, settings, dots) {
+      lapply(plan$models(train, kernel, settings, dots), function(model) {
+        if (!is.null(model)) plan$chosen(model)
+      })
+    }
+  }
   if (is.null(plan$predictions)) {
     plan$predictions <- function(train, newx, kernel, settings, metric, dots) {
       models <- plan$models(train, kernel, settings, dots)
@@ -51,11 +61,11 @@ new_plan <- function(name, fit, ...) {
   plan
 }
 
-# Smooth and rough functions, narrower and wider than by default.
+# Smooth and rough functions, narrower and wider than by default (bench/choose-tune.R).
 default_kernels <- function() {
   kernels <- c(
-    lapply(c(1 / 2, 1, 2, 4), function(f) scaled_sigma(rbf_kernel(), f)),
-    lapply(c(1, 2), function(f) scaled_sigma(laplace_kernel(), f))
+    lapply(c(0.7, 1, 2, 4), function(f) scaled_sigma(rbf_kernel(), f)),
+    lapply(c(2, 4), function(f) scaled_sigma(laplace_kernel(), f))
   )
   stats::setNames(kernels, vapply(kernels, kernel_label, ""))
 }
@@ -92,15 +102,20 @@ sized_dots <- function(dots, settings) {
 }
 
 # Bases are nested: one of the largest size serves all sizes and ridges. `method` is the default
-# method of the model, the defaults of which hold where `dots` says nothing.
-training_basis <- function(train, kernel, settings, dots, method, respond) {
+# method of the model, the defaults of which hold where `dots` says nothing. `share`: of so many
+# bases that together take the time of one.
+training_basis <- function(train, kernel, settings, dots, method, respond, share = 1) {
   dots <- sized_dots(dots, settings)
   known <- setdiff(names(formals(method)), c("x", "y", "kernel", "size", "K", "..."))
   unknown <- setdiff(names(dots), known)
   if (length(unknown)) refuse_dots(unknown, length(unknown), method)
   args <- lapply(formals(method)[known], eval, topenv())
   args[names(dots)] <- dots
-  size <- if (!is.null(settings$size)) min(max(settings$size), nrow(train$x))
+  n <- nrow(train$x)
+  size <- if (!is.null(settings$size)) min(max(settings$size), n)
+  if (is.null(size) && !is.null(args$basis)) {
+    size <- min(n, default_limit(list(modest = TRUE), share * n))
+  }
   control <- model_control(args$basis, size, args$tol,
     center = args$center, neighbours = args$neighbours, threshold = args$threshold,
     first = args$first, threads = args$threads
@@ -113,58 +128,70 @@ training_basis <- function(train, kernel, settings, dots, method, respond) {
 # Orthogonal coordinates of the training rows are worked out and factored once; each size and ridge
 # is then a small problem on the factor.
 lm_plan <- function() {
-  settled <- function(train, kernel, settings, dots) {
-    parts <- training_basis(train, kernel, settings, dots, kernel_lm.default, response_matrix)
+  settled <- function(train, kernel, settings, dots, share = 1) {
+    parts <- training_basis(train, kernel, settings, dots, kernel_lm.default, response_matrix,
+                            share)
+    parts$plain <- regress(parts$z, parts$y, 0, parts$weights)
     parts$fits <- lm_fits(parts, settings)
     parts
   }
   basis_plan("kernel_lm", kernel_lm,
-    models = function(train, kernel, settings, dots) {
-      parts <- settled(train, kernel, settings, dots)
-      lapply(parts$fits, new_lm, parts, FALSE)
+    settled = function(train, kernel, settings, dots) {
+      lapply(settled(train, kernel, settings, dots)$fits, `[`, c("size", "ridge"))
     },
     predictions = function(train, newx, kernel, settings, metric, dots) {
       parts <- settled(train, kernel, settings, dots)
       z <- expand_basis(parts$basis, newx, expansion(parts$basis, "orthonormal"),
                         check_threads(parts$args$threads))
       lapply(parts$fits, lm_answer, z, parts$y, metric, parts$weights)
-    }
+    },
+    shared = settled
   )
 }
 
+# Every size, and for each every ridge: `settings` has sizes that change last.
 lm_fits <- function(parts, settings) {
   ridges <- if (is.null(settings$ridge)) check_ridge(parts$args$ridge) else settings$ridge
   sizes <- settings$size
   if (is.null(sizes) && is.null(parts$args$basis)) sizes <- ncol(parts$z)
   each <- function(values) if (!is.null(values)) rep_len(as.list(values), nrow(settings))
-  if (is.null(sizes)) {
-    return(lapply(each(ridges), function(ridge) {
-      fit_by_loo(parts$z, parts$y, TRUE, ridge, parts$weights)
-    }))
+  numbers <- unique(Filter(is.numeric, each(ridges)))
+  factors <- list() # of a ridge that is given every size follows
+  for (ridge in if (is.null(sizes)) numbers else intersect(numbers, 0)) {
+    fit <- if (ridge == 0) parts$plain else regress(parts$z, parts$y, ridge, parts$weights)
+    factors[[format(ridge, digits = 17)]] <-
+      list(fit = fit, loo = size_losses(fit, ridge, class_numbers(parts$y)))
   }
-  fit <- regress(parts$z, parts$y, 0, parts$weights)
-  path <- if (any(vapply(each(ridges), identical, NA, 0))) {
-    size_losses(fit, 0, class_numbers(parts$y))
+  one <- function(size, ridge) {
+    known <- if (is.numeric(ridge)) factors[[format(ridge, digits = 17)]]
+    if (is.null(known)) {
+      if (is.null(size)) size <- geometric_sizes(ncol(parts$z))
+      if (is.character(ridge)) ridge <- ridge_grid
+      return(fit_by_ridge(parts$plain, parts$y, size, ridge, factor = FALSE))
+    }
+    nested_fit(known$fit, parts$y, known$loo, if (is.null(size)) best_row(known$loo) else size)
   }
-  Map(function(size, ridge) {
-    size <- min(size, ncol(parts$z))
-    if (identical(ridge, 0)) return(settled_fit(fit, parts$y, path, size, fit))
-    fit_by_ridge(fit, parts$y, size, if (is.character(ridge)) ridge_grid else ridge)
-  }, each(sizes), each(ridges))
+  Map(function(size, ridge) one(if (!is.null(size)) min(size, ncol(parts$z)), ridge),
+      if (is.null(sizes)) rep_len(list(NULL), nrow(settings)) else each(sizes), each(ridges))
 }
 
 # Values at rows with coordinates z, as classes, probabilities or numbers.
 lm_answer <- function(fit, z, response, metric, weights) {
   first <- seq_len(fit$size)
-  a <- nested_coefficients(fit, fit$size)
+  a <- if (is.null(fit$a)) nested_coefficients(fit, fit$size) else fit$a
   centred <- z[, first, drop = FALSE] - rep(fit$center[first], each = nrow(z))
   values <- centred %*% a + rep(fit$mean, each = nrow(z))
   colnames(values) <- colnames(response$matrix)
+  lm_wanted(values, response, metric, function() {
+    calibrate_softmax(response$matrix - fit$left_out, response$classes, weights)
+  })
+}
+
+# What the metric needs of the values of a regression.
+lm_wanted <- function(values, response, metric, calibrate) {
   switch(metric$needs,
     class = classes_of(values, levels(response$classes)),
-    prob = calibrated_probabilities(
-      calibrate_softmax(response$matrix - fit$left_out, response$classes, weights), values
-    ),
+    prob = calibrated_probabilities(calibrate(), values),
     values
   )
 }

@@ -65,7 +65,7 @@ in_directory <- c(
 classification <- c(list(
   iris = function() with_response(iris, "Species"),
   Sonar = function() with_response(from("mlbench", "Sonar"), "Class"),
-  Pima = function() with_response(from("mlbench", "PimaIndiansDiabetes"), "diabetes"),
+  Pima = function() stored("diabetis"), # mlbench has it no more
   Glass = function() with_response(from("mlbench", "Glass"), "Type"),
   Vehicle = function() with_response(from("mlbench", "Vehicle"), "Class"),
   Ionosphere = function() with_response(from("mlbench", "Ionosphere"), "Class", "V2"),

@@ -103,6 +103,26 @@ static inline void ke_larf(char side, size_t m, size_t n, const double *v, size_
   F77_CALL(dlarf)(&side, &im, &in, v, &iv, &tau, c, &ic, work FCONE);
 }
 
+/* The first nb rows and columns of A (n x n) made upper bidiagonal, see LAPACK; x and y (n x nb) are
+ * what the rest is to be updated with */
+static inline void ke_labrd(size_t n, size_t nb, double *a, size_t lda, double *d, double *e,
+                            double *tauq, double *taup, double *x, double *y)
+{
+  int in = (int)n, ib = (int)nb, ia = (int)lda;
+  F77_CALL(dlabrd)(&in, &in, &ib, a, &ia, d, e, tauq, taup, x, &in, y, &in);
+}
+
+/* C (m x n) = H C, H the product of k reflections whose vectors are the rows of v; t (k x k) and
+ * work (n x k) are work */
+static inline void ke_larfb_rows(size_t m, size_t n, size_t k, const double *v, size_t ldv,
+                                 const double *tau, double *c, size_t ldc, double *t, double *work)
+{
+  int im = (int)m, in = (int)n, ik = (int)k, iv = (int)ldv, ic = (int)ldc;
+  F77_CALL(dlarft)("F", "R", &im, &ik, (double *)v, &iv, (double *)tau, t, &ik FCONE FCONE);
+  F77_CALL(dlarfb)
+  ("L", "N", "F", "R", &im, &in, &ik, v, &iv, t, &ik, c, &ic, work, &in FCONE FCONE FCONE FCONE);
+}
+
 /* The first nb columns of a symmetric matrix (lower triangle) made tridiagonal, see LAPACK; w (n x
  * nb) is what the rest is to be updated with */
 static inline void ke_latrd_lower(size_t n, size_t nb, double *a, size_t lda, double *e,

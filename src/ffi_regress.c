@@ -141,24 +141,56 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
   return out;
 }
 
-/* Leave-one-out with `size` columns for every one of `ridges`; `fit` has none. */
-SEXP ffi_ridge_loo(SEXP fit, SEXP size, SEXP label, SEXP keep, SEXP ridges)
+/* What every ridge with `size` columns needs: `p`, `diagonal`, `over`. */
+SEXP ffi_bidiagonalise(SEXP fit, SEXP size)
+{
+  const char *names[] = {"p", "diagonal", "over", ""};
+  const ke_regression g = unpack(fit);
+  const size_t m = problem(&g, size, R_NilValue).size;
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  ke_bidiagonal b;
+  b.size = m;
+  b.p = new_element(out, 0, m, m);
+  for (int i = 1; i < 3; i++)
+    SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)m));
+  b.diagonal = REAL(VECTOR_ELT(out, 1));
+  b.over = REAL(VECTOR_ELT(out, 2));
+  b.a = ffi_doubles(m * m);
+  b.work = ffi_doubles(ke_bidiagonal_work(m));
+  ke_bidiagonalise(&g, &b, &env);
+  UNPROTECT(1);
+  return out;
+}
+
+static ke_bidiagonal unpack_bidiagonal(SEXP turned)
+{
+  size_t rows, columns;
+  ke_bidiagonal b;
+  memset(&b, 0, sizeof b);
+  b.p = (double *)ffi_matrix(field(turned, "p"), &rows, &columns, "p");
+  ffi_assert(rows == columns && rows > 0, "p");
+  b.size = rows;
+  b.diagonal = (double *)ffi_optional(field(turned, "diagonal"), rows, "diagonal");
+  b.over = (double *)ffi_optional(field(turned, "over"), rows, "over");
+  ffi_assert(b.diagonal && b.over, "turned");
+  return b;
+}
+
+/* Leave-one-out for every one of `ridges` with as many columns as `turned` has, from
+ * ffi_bidiagonalise(); `fit` has no ridge. */
+SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
 {
   const ke_regression g = unpack(fit);
+  const ke_bidiagonal b = unpack_bidiagonal(turned);
+  SEXP size = PROTECT(Rf_ScalarReal((double)b.size));
   ke_loo o = problem(&g, size, label);
   const ke_env env = ffi_env_serial();
-  const size_t count = (size_t)XLENGTH(ridges), m = o.size;
+  const size_t count = (size_t)XLENGTH(ridges);
   ffi_assert(TYPEOF(ridges) == REALSXP && count > 0, "ridges");
   SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep)));
-  ke_bidiagonal b = {m,
-                     ffi_doubles(m * m),
-                     ffi_doubles(m * m),
-                     ffi_doubles(m),
-                     ffi_doubles(m),
-                     ffi_doubles(3 * m)};
-  o.work = ffi_doubles(ke_ridge_work(m, g.k, count));
-  ke_bidiagonalise(&g, &b, &env);
+  o.work = ffi_doubles(ke_ridge_work(o.size, g.k, count));
   ke_ridge_loo(&o, &b, REAL(ridges), count, &env);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }

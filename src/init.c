@@ -10,6 +10,7 @@
 static const R_CallMethodDef entries[] = {
     ENTRY(ffi_symmetry, 1),
     ENTRY(ffi_basis, 4),
+    ENTRY(ffi_bidiagonalise, 2),
     ENTRY(ffi_centred_system, 4),
     ENTRY(ffi_centred_crossprod, 2),
     ENTRY(ffi_check, 0),

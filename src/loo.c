@@ -20,11 +20,14 @@
 #include "loo.h"
 
 #include "blas.h"
+#include "simd.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LEVERAGE_ONE 1e-10 /* what is left of 1 counts as nothing */
+#define PANEL 32           /* rows and columns made bidiagonal at once */
+#define WORTH_PANELS 128   /* of what is left */
 
 /* m rows from i0 on: e residuals, v left-out residuals, left = 1 - leverage. */
 typedef struct {
@@ -296,36 +299,62 @@ static void transposed_factor(const ke_regression *g, ke_bidiagonal *b)
   }
 }
 
-/* P is the product of the reflections of rows, whose vectors lie right of the diagonal of a. */
+size_t ke_bidiagonal_work(size_t size) { return 2 * size + (2 * size + PANEL) * PANEL; }
+
+/* P is the product of the reflections of rows, whose vectors lie right of the diagonal of a. Panels
+ * of them are applied at once, the last first. */
 static void form_p(ke_bidiagonal *b, const double *tau, const ke_env *env)
 {
-  const size_t m = b->size;
+  const size_t m = b->size, panels = (m - 1 + PANEL - 1) / PANEL;
+  double *t = b->work + 2 * m, *work = t + PANEL * PANEL;
   clear(b->p, m * m);
   for (size_t i = 0; i < m; i++)
     b->p[i + i * m] = 1.0;
-  for (size_t j = m - 1; j-- > 0;) {
-    const size_t rest = m - 1 - j;
-    ke_larf('L', rest, rest, b->a + j + (j + 1) * m, m, tau[j], b->p + (j + 1) * (m + 1), m,
-            b->work + m);
+  for (size_t q = panels; q-- > 0;) {
+    const size_t j = q * PANEL, rest = m - 1 - j;
+    ke_larfb_rows(rest, rest, ke_smaller(PANEL, rest), b->a + j + (j + 1) * m, m, tau + j,
+                  b->p + (j + 1) * (m + 1), m, t, work);
     ke_check(env);
   }
+}
+
+/* Row and column j by reflections of the whole rest. */
+static void reduce_one(ke_bidiagonal *b, size_t j, double *tau, double *work)
+{
+  const size_t m = b->size, rest = m - 1 - j, next = j + 1 < m ? j + 1 : j;
+  double *a = b->a, *corner = a + j * (m + 1), *right = a + j + next * m;
+  const double t = reflection(m - j, corner, a + next + j * m, 1, b->diagonal + j);
+  b->over[j] = tau[j] = 0.0;
+  if (rest == 0)
+    return;
+  ke_larf('L', m - j, rest, corner, 1, t, right, m, work);
+  tau[j] = reflection(rest, right, a + j + ke_smaller(j + 2, m - 1) * m, m, b->over + j);
+  ke_larf('R', m - next, rest, right, m, tau[j], a + next * (m + 1), m, work);
+}
+
+/* A panel of rows and columns from j on; the rest is brought up to date by two products. */
+static void reduce_panel(ke_bidiagonal *b, size_t j, double *tau, double *work)
+{
+  const size_t m = b->size, left = m - j, rest = left - PANEL;
+  double *corner = b->a + j * (m + 1), *x = work, *y = x + left * PANEL;
+  double *inner = corner + PANEL * (m + 1), other[PANEL];
+  ke_labrd(left, PANEL, corner, m, b->diagonal + j, b->over + j, other, tau + j, x, y);
+  ke_gemm('N', 'T', rest, rest, PANEL, -1.0, corner + PANEL, m, y + PANEL, left, 1.0, inner, m);
+  ke_gemm('N', 'N', rest, rest, PANEL, -1.0, x + PANEL, left, corner + PANEL * m, m, 1.0, inner, m);
 }
 
 void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *env)
 {
   const size_t m = b->size;
-  double *a = b->a, *tau = b->work, *work = b->work + m;
+  double *tau = b->work, *work = b->work + m;
+  size_t j = 0;
   transposed_factor(g, b);
-  for (size_t j = 0; j < m; j++) {
-    const size_t rest = m - 1 - j, next = j + 1 < m ? j + 1 : j;
-    double *corner = a + j * (m + 1), *right = a + j + next * m;
-    const double t = reflection(m - j, corner, a + next + j * m, 1, b->diagonal + j);
-    b->over[j] = tau[j] = 0.0;
-    if (rest == 0)
-      break;
-    ke_larf('L', m - j, rest, corner, 1, t, right, m, work);
-    tau[j] = reflection(rest, right, a + j + ke_smaller(j + 2, m - 1) * m, m, b->over + j);
-    ke_larf('R', m - next, rest, right, m, tau[j], a + next * (m + 1), m, work);
+  for (; m - j > WORTH_PANELS; j += PANEL) {
+    reduce_panel(b, j, tau, work);
+    ke_check(env);
+  }
+  for (; j < m; j++) {
+    reduce_one(b, j, tau, work);
     ke_check(env);
   }
   form_p(b, tau, env);
@@ -340,7 +369,7 @@ typedef struct {
 
 size_t ke_ridge_work(size_t size, size_t k, size_t count)
 {
-  return KE_LOO_ROWS * (2 * k + 1) + KE_LOO_ROWS * (size + 2 + k + 1) + size * k +
+  return KE_LOO_ROWS * (2 * k + 1) + KE_LOO_ROWS * (2 * size + 1 + k + 1) + size * k +
          count * size * (2 + k);
 }
 
@@ -406,22 +435,37 @@ static void turn_rows(const ke_regression *g, const ke_bidiagonal *b, const doub
     s->left[i] = fmax(s->left[i], 0.0);
 }
 
-/* length = |t|^2 and sum (m x k) = t'c of every row of u, t = U^{-T} u one element at a time. */
-static void penalised_sums(const factor *f, const double *u, size_t m, size_t size, size_t k,
-                           double *t, double *length, double *sum)
+/* t = by u - back before, and its square added to length: one element of U^{-T} u of m rows. */
+INLINE void next_element_body(double by, double back, const double *u, const double *before,
+                              double *t, double *length, size_t m)
 {
-  clear(t, m);
-  clear(length, m);
-  clear(sum, m * k);
-  for (size_t l = 0; l < size; l++) {
-    const double by = f->by[l], back = f->back[l], *column = u + l * m;
-    for (size_t i = 0; i < m; i++) {
-      t[i] = by * column[i] - back * t[i];
-      length[i] += t[i] * t[i];
-    }
-    for (size_t j = 0; j < k; j++)
-      add_multiple(sum + j * m, m, f->c[l + j * size], t);
+  size_t i = 0;
+  for (; i + 4 <= m; i += 4) {
+    const v4 value = SPLAT(by) * LOAD(u + i) - SPLAT(back) * LOAD(before + i);
+    STORE(t + i, value);
+    STORE(length + i, LOAD(length + i) + value * value);
   }
+  for (; i < m; i++) {
+    t[i] = by * u[i] - back * before[i];
+    length[i] += t[i] * t[i];
+  }
+}
+
+DEFINE_DISPATCHED(static, next_element,
+                  (double by, double back, const double *u, const double *before, double *t,
+                   double *length, size_t m),
+                  (by, back, u, before, t, length, m))
+
+/* length = |t|^2 and sum (m x k) = t'c of every row of u, t = U^{-T} u (m x size). */
+static void penalised_sums(const factor *f, const double *u, const ke_loo *o, size_t m, double *t,
+                           double *length, double *sum)
+{
+  const size_t size = o->size, k = o->g->k;
+  clear(length, m);
+  for (size_t l = 0; l < size; l++) /* back is 0 for the first */
+    next_element(f->by[l], f->back[l], u + l * m, l > 0 ? t + (l - 1) * m : u, t + l * m, length,
+                 m);
+  ke_gemm('N', 'N', m, k, size, 1.0, t, m, f->c, size, 0.0, sum, m);
 }
 
 /* s at a ridge of zero becomes `with` at the ridge of f. */
@@ -440,7 +484,7 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
   const ke_regression *g = o->g;
   const size_t size = b->size, k = g->k, one = size * (2 + k);
   double *turned = o->work + KE_LOO_ROWS * (2 * k + 1), *u = turned + size * k,
-         *t = u + KE_LOO_ROWS * size, *length = t + KE_LOO_ROWS, *sum = length + KE_LOO_ROWS,
+         *t = u + KE_LOO_ROWS * size, *length = t + KE_LOO_ROWS * size, *sum = length + KE_LOO_ROWS,
          *left = sum + KE_LOO_ROWS * k, *factors = left + KE_LOO_ROWS;
   clear(o->loss, count);
   clear(o->error, count);
@@ -454,7 +498,7 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
     turn_rows(g, b, turned, &s, u, env);
     for (size_t r = 0; r < count; r++) {
       const factor f = factor_in(factors + r * one, ridge[r], size);
-      penalised_sums(&f, u, s.m, size, k, t, length, sum);
+      penalised_sums(&f, u, o, s.m, t, length, sum);
       add_penalty(g, &f, length, sum, &s, &with);
       divide_residuals(g, &with);
       add_scores(o, &with, r);

@@ -46,9 +46,10 @@ typedef struct {
   double *a;               /* work, size x size */
   double *p;               /* out, size x size */
   double *diagonal, *over; /* out, size each; over[j] is right of diagonal[j] */
-  double *work;            /* 3 size */
+  double *work;            /* ke_bidiagonal_work() doubles */
 } ke_bidiagonal;
 
+size_t ke_bidiagonal_work(size_t size);
 void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *env);
 
 /* loss and error: one for each of `count` positive ridges. */

@@ -38,6 +38,7 @@ glue_calls <- function() {
   problem <- list(x, u)
   bad_problem <- list(bad_x, list(u[-1, , drop = FALSE], c(u), NULL, text, u[, 0]))
   regression <- regress(x, list(matrix = narrow))
+  turned <- .Call(ffi_bidiagonalise, regression, 2)
   source <- function(...) {
     whole <- list(x = x, z = x[1:3, ], kernel = both, shift = NULL)
     changes <- list(...)
@@ -128,9 +129,13 @@ glue_calls <- function() {
         within_list(regression, c = diag(3))), list(0, 3),
            list(label[-1], as.double(label), label, label - 2L), NULL)
     ),
+    ffi_bidiagonalise = list(list(regression, 2),
+      list(list(within_list(regression, y = x[-1, ])), list(0, 3))),
     ffi_ridge_loo = list(
-      list(regression, 2, NULL, TRUE, 1),
-      list(list(within_list(regression, y = x[-1, ])), list(0, 3),
+      list(regression, turned, NULL, TRUE, 1),
+      list(list(within_list(regression, y = x[-1, ])),
+        list(within_list(turned, p = diag(3)), within_list(turned, p = x),
+          within_list(turned, over = 1), within_list(turned, diagonal = NULL)),
         list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
     ffi_fuse = list(list(list(K, K), c(1, 2)),

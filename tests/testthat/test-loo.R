@@ -19,6 +19,9 @@ left_out_by_refit <- function(z, y, ridge = 0, weights = rep(1, nrow(z))) {
 uneven <- function(n, L, seed = 1) random_matrix(n, L, seed) %*% diag(10^seq(0, -3, length.out = L),
   L)
 response_of <- function(y) list(matrix = y, classes = NULL)
+ridge_rows <- function(fit, size, ridge) {
+  .Call(ffi_ridge_loo, fit, .Call(ffi_bidiagonalise, fit, size), NULL, TRUE, ridge)
+}
 as_rows <- function(m, n) matrix(m, n)
 
 test_that("every ridge at every size is what refitting without the row gives, with weights too", {
@@ -29,7 +32,7 @@ test_that("every ridge at every size is what refitting without the row gives, wi
     fit <- regress(z, response_of(y), 0, weights)
     for (size in c(1L, 2L, 3L, 12L)) {
       for (ridge in c(1e-6, 1e-2, 10)) {
-        found <- .Call(ffi_ridge_loo, fit, size, NULL, TRUE, ridge)
+        found <- ridge_rows(fit, size, ridge)
         twin <- left_out_by_refit(z[, seq_len(size), drop = FALSE], y, ridge, w)
         expect_equal(found$left_out, as_rows(twin, 40), tolerance = 1e-9)
         expect_equal(found$loss, sum(w * twin^2) / sum(w) / 2, tolerance = 1e-9)
@@ -45,7 +48,7 @@ test_that("all ridges come out as one at a time, in several blocks of rows and w
   z <- uneven(n, 9)
   classes <- factor(rep_len(letters[1:3], n))
   fit <- regress(z, list(matrix = indicators(classes)), 0)
-  table <- ridge_losses(fit, c(9, 4), as.integer(classes))
+  table <- ridge_losses(fit, c(9, 4), as.integer(classes))$loo
   expect_identical(table$size, rep(c(4, 9), each = 19))
   expect_identical(table$ridge, rep(10^seq(-6, 3, by = 0.5), 2))
   at <- which(table$size == 4)[c(1, 10, 19)]
@@ -54,6 +57,36 @@ test_that("all ridges come out as one at a time, in several blocks of rows and w
     expect_equal(table$loss[i], mean(rowSums(twin^2)), tolerance = 1e-9)
     expect_identical(table$error[i],
       mean(max.col(indicators(classes) - twin, "first") != as.integer(classes)))
+  }
+})
+
+test_that("the factor is turned into an upper bidiagonal one, in panels where it is large", {
+  for (size in c(1, 2, 33, 130, 200)) {
+    fit <- regress(uneven(250, 200), response_of(random_matrix(250, 1, 2)), 0)
+    turned <- .Call(ffi_bidiagonalise, fit, size)
+    b <- diag(turned$diagonal, size)
+    b[cbind(seq_len(size - 1), seq_len(size - 1) + 1)] <- turned$over[seq_len(size - 1)]
+    m <- tcrossprod(fit$r[seq_len(size), seq_len(size)])
+    expect_equal(turned$p %*% crossprod(b) %*% t(turned$p), m, tolerance = 1e-12)
+    expect_equal(crossprod(turned$p), diag(size), tolerance = 1e-12)
+  }
+  # 1 - h and residuals of a few of 250 rows, by the hat matrix of the ridge
+  z <- scale(uneven(250, 200), scale = FALSE)
+  y <- random_matrix(250, 1, 2)
+  for (ridge in c(1e-3, 10)) {
+    hat <- 1 / 250 + z %*% solve(crossprod(z) + diag(ridge, 200), t(z))
+    twin <- (y - hat %*% y) / (1 - diag(hat))
+    expect_equal(ridge_rows(fit, 200, ridge)$left_out, twin, tolerance = 1e-7)
+  }
+})
+
+test_that("coefficients by the normal equations are those of the factor with the ridge", {
+  z <- uneven(60, 12)
+  z[, 5] <- z[, 1] - z[, 2]
+  fit <- regress(z, response_of(random_matrix(60, 2, 2)), 0)
+  for (ridge in c(1e-4, 1)) {
+    factor <- ridge_factor(fit, 9, ridge)
+    expect_equal(ridged(fit, 9, ridge), backsolve(factor$r, factor$c), tolerance = 1e-7)
   }
 })
 
@@ -69,7 +102,7 @@ test_that("a leverage of one gets the residual of the smallest coefficients with
     if (size > 10) expect_lt(max(abs(found$left)), 1e-10)
   }
   # it is where small ridges lead to
-  small <- .Call(ffi_ridge_loo, fit, 15L, NULL, TRUE, 1e-6)
+  small <- ridge_rows(fit, 15L, 1e-6)
   expect_equal(small$left_out, found$left_out, tolerance = 1e-5)
   # a single outlier, in several blocks
   z <- rbind(cbind(random_matrix(600, 3), 0), c(0, 0, 0, 1))
@@ -89,7 +122,7 @@ test_that("a column that rounding alone keeps apart counts as dependent", {
   fit <- regress(z, response_of(y), 0)
   expect_identical(sum(!fit$dependent), qr(scale(z, scale = FALSE))$rank)
   expect_lt(max(abs(crossprod(fit$q) - diag(as.numeric(!fit$dependent)))), 1e-10)
-  found <- .Call(ffi_ridge_loo, fit, ncol(z), NULL, TRUE, 1e-3)
+  found <- ridge_rows(fit, ncol(z), 1e-3)
   expect_equal(found$left_out, as_rows(left_out_by_refit(z, y, 1e-3), nrow(z)), tolerance = 1e-7)
 })
 

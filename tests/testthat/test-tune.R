@@ -82,6 +82,96 @@ test_that("what is not in the grid the model chooses in every fold, and on all r
   }
 })
 
+# Folds left out of the regression alone: the basis of all rows is given to every fit.
+reference_shared <- function(x, y, basis, fold, size, ridge, weights = NULL) {
+  out <- NULL
+  for (f in seq_len(max(fold))) {
+    train <- fold != f
+    fit <- kernel_lm(x[train, ], y[train], basis = basis, size = size, ridge = ridge,
+                     weights = weights[train])
+    p <- as.matrix(predict(fit, x[!train, ], type = "response"))
+    if (is.null(out)) out <- matrix(0, nrow(x), ncol(p), dimnames = list(NULL, colnames(p)))
+    out[!train, ] <- p
+  }
+  out
+}
+
+test_that("folds that share a basis are left out of the regression exactly", {
+  x <- iris_matrix()
+  kernels <- list(narrow = rbf_kernel(0.7), wide = laplace_kernel(2))
+  for (folds in c(3, 30)) { # folds of more and of fewer rows than the basis has
+    fold <- folds_of(x[, 4], folds, 1)
+    tuned <- kernel_tune(x[, 1:3], x[, 4], grid = list(kernel = kernels), folds = folds,
+      shared = TRUE)
+    for (i in 1:2) {
+      best <- tuned$results[i, ]
+      own <- kernel_lm(x[, 1:3], x[, 4], kernels[[i]], tol = 0.001)
+      expect_equal(c(best$size, best$ridge), c(own$size, own$ridge))
+      twin <- reference_shared(x[, 1:3], x[, 4], own$basis, fold, own$size, own$ridge)
+      expect_equal(best$error, mean((twin - x[, 4])^2), tolerance = 1e-8)
+    }
+  }
+  expect_identical(tuned$model$size, as.integer(tuned$best$size))
+  # given sizes and ridges, case weights, classes and their probabilities
+  grid <- list(kernel = kernels["narrow"], size = c(4, 11), ridge = c(0.01, 1))
+  w <- rep_len(c(1, 2, 0.5), 150)
+  fold <- folds_of(iris$Species, 4, 1)
+  basis <- kernel_lm(x, iris$Species, kernels$narrow, size = 11, ridge = 1, weights = w)$basis
+  for (metric in c("error", "brier")) {
+    tuned <- kernel_tune(x, iris$Species, grid = grid, folds = 4, weights = w, metric = metric,
+      shared = TRUE, tol = 0.001)
+    twin <- mapply(function(size, ridge) {
+      v <- reference_shared(x, iris$Species, basis, fold, size, ridge, w)
+      loss <- numeric(150)
+      for (f in 1:4) {
+        out <- fold == f
+        calibration <- calibrate_softmax(v[!out, ], iris$Species[!out], w[!out])
+        p <- calibrated_probabilities(calibration, v[out, ])
+        loss[out] <- if (metric == "error") {
+          max.col(v[out, ], "first") != as.integer(iris$Species[out])
+        } else {
+          rowSums((p - indicators(iris$Species[out]))^2)
+        }
+      }
+      sum(w * loss) / sum(w)
+    }, tuned$results$size, tuned$results$ridge)
+    expect_equal(tuned$results$error, twin, tolerance = 1e-7)
+  }
+})
+
+test_that("bases are shared with the default grid or many rows, where that can be done", {
+  plan <- tune_plan(kernel_lm)
+  expect_true(check_shared(NULL, plan, NULL, 10, list()))
+  expect_false(check_shared(NULL, plan, list(size = 2), 2000, list()))
+  expect_true(check_shared(NULL, plan, list(size = 2), 2001, list()))
+  expect_false(check_shared(NULL, plan, list(ridge = c(0, 1)), 2001, list()))
+  expect_false(check_shared(NULL, plan, NULL, 10, list(ridge = 0)))
+  expect_true(check_shared(TRUE, plan, list(size = 2), 10, list()))
+  expect_false(check_shared(FALSE, plan, NULL, 10, list()))
+  expect_false(check_shared(NULL, tune_plan(kernel_lda), NULL, 1e5, list()))
+  expect_error(check_shared(TRUE, tune_plan(kernel_lda), NULL, 10, list()), "positive `ridge`",
+    class = "kernelect_error_argument")
+  tuned <- kernel_tune(iris[1:4], iris$Species, folds = 3)
+  expect_identical(tuned$metric, "brier")
+  by_fold <- kernel_tune(iris[1:4], iris$Species, folds = 3, shared = FALSE)
+  expect_identical(by_fold$results$size, tuned$results$size)
+  expect_equal(by_fold$results$error, tuned$results$error, tolerance = 0.2)
+})
+
+test_that("arguments of the model that are also those of tuning go by their own list", {
+  kernels <- list(list(rbf_kernel(1), rbf_kernel(3)))
+  args <- list(grid = list(kernel = kernels, cost = c(0.1, 1)), fit = kernel_fusion, folds = 3)
+  binary <- droplevels(iris[51:150, ])
+  tune <- function(...) do.call(kernel_tune, c(list(binary[1:4], binary$Species, ...), args))
+  simplex <- tune(fit_args = list(rule = "simplex", folds = 2))
+  expect_identical(simplex$model$rule, "simplex")
+  expect_identical(tune(fit_args = list(rule = "adaptive"))$model$rule, "adaptive")
+  expect_error(tune(fit_args = list("simplex")), "`fit_args` must be a named list",
+    class = "kernelect_error_argument")
+  expect_error(tune(tol = 1e-4, fit_args = list(tol = 1e-5)), "`tol` is given twice",
+    class = "kernelect_error_argument")
+})
+
 test_that("each metric is what its formula gives on rows left out", {
   x <- iris_matrix()
   y <- iris$Species
@@ -605,11 +695,11 @@ test_that("a grid is a list of these names and no other", {
   expect_named(check_grid(list(), tune_plan(kernel_lm), 100, TRUE), c("kernels", "settings"))
 })
 
-test_that("the default kernels are RBF of half to four times the mean distance, and Laplace", {
+test_that("the default kernels are RBF of 0.7 to 4 times the mean distance, and Laplace", {
   x <- scale(iris_matrix())
   widths <- vapply(default_kernels(), function(kernel) resolve_kernel(kernel, x)$sigma, 0)
   expect_equal(unname(widths) / resolve_kernel(rbf_kernel("mean"), x)$sigma,
-    c(1 / 2, 1, 2, 4, 1, 2))
+    c(0.7, 1, 2, 4, 2, 4))
   expect_identical(unname(vapply(default_kernels(), `[[`, "", "type")),
     rep(c("rbf", "laplace"), c(4, 2)))
 })

@@ -1,0 +1,83 @@
+# Cross-validation of kernel_lm() on one basis: scaling, width and basis, none of which looks at the
+# response, are worked out on all rows, and a fold is left out of the regression alone, exactly.
+
+# Beyond so many rows what a fold would do to the basis is nothing beside what it costs.
+many_rows <- 2000
+
+# `shared` NULL: where the grid is the default one, or there are many rows.
+check_shared <- function(shared, plan, grid, n, dots) {
+  possible <- !is.null(plan$shared) && !0 %in% c(grid$ridge, dots$ridge)
+  if (is.null(shared)) return(possible && (is.null(grid) || n > many_rows))
+  if (check_flag(shared, "shared") && !possible) {
+    abort("argument", "`shared = TRUE` is for `kernel_lm()` with a positive `ridge`; ",
+          "leave it at FALSE here.")
+  }
+  shared
+}
+
+# What the candidates settled for, and their values: candidates by folds of all repetitions. Where
+# bases are limited by time, all candidates together take that of the model in the end, of many rows
+# half of it.
+shared_candidates <- function(problem, verbose) {
+  share <- length(problem$grid$kernels) * (1 + (problem$n > many_rows))
+  found <- parallel_lapply(problem$grid$kernels, function(kernel) {
+    preserve_seed(problem$seed, function() shared_kernel(problem, kernel, share))
+  }, verbose)
+  list(
+    chosen = unlist(lapply(found, `[[`, "chosen"), recursive = FALSE, use.names = FALSE),
+    values = do.call(rbind, lapply(found, `[[`, "values"))
+  )
+}
+
+shared_kernel <- function(problem, kernel, share) {
+  parts <- problem$plan$shared(problem, kernel, problem$grid$settings, problem$dots, share)
+  values <- lapply(parts$fits, function(fit) {
+    left <- fold_residuals(parts$plain, fit$size, fit$ridge, problem$folds)
+    unlist(Map(function(fold, residual) {
+      fold_metrics(problem, parts$y, parts$y$matrix - residual, fold)
+    }, problem$folds, left))
+  })
+  list(chosen = lapply(parts$fits, `[`, c("size", "ridge")), values = do.call(rbind, values))
+}
+
+# Residuals of every row from the fit without its fold, a matrix for each assignment of folds. With
+# H the hat matrix (of rows times the roots of their weights) they are (I - H[f, f])^{-1} e[f],
+# solved on the rows of the fold or on the coordinates, whichever are fewer. `plain` is the
+# regression without ridge, Z = Q R; with it H = Q T T' Q', T = R (R'R + ridge)^{-1/2}.
+fold_residuals <- function(plain, size, ridge, folds) {
+  first <- seq_len(size)
+  normal <- ridge_root(plain, size, ridge)
+  q <- plain$q[, first, drop = FALSE] %*%
+    t(backsolve(normal$root, t(normal$r), transpose = TRUE))
+  root <- if (is.null(plain$weights)) rep(1, nrow(q)) else sqrt(plain$weights)
+  q <- cbind(q, 1 / sqrt(sum(root^2))) * root
+  y <- plain$y * root
+  residual <- y - q %*% crossprod(q, y)
+  lapply(folds, function(fold) {
+    out <- residual
+    for (rows in split(seq_along(fold), fold)) {
+      out[rows, ] <- without_rows(q[rows, , drop = FALSE], residual[rows, , drop = FALSE])
+    }
+    out / root
+  })
+}
+
+# (I - q q')^{-1} e
+without_rows <- function(q, e) {
+  if (nrow(q) <= ncol(q)) return(solve(diag(nrow(q)) - tcrossprod(q), e, tol = 0))
+  e + q %*% solve(diag(ncol(q)) - crossprod(q), crossprod(q, e), tol = 0)
+}
+
+# The metric on each fold. Probabilities come from the values of rows in the other folds.
+fold_metrics <- function(problem, response, values, fold) {
+  truth <- if (is.null(problem$classes)) problem$y else problem$classes
+  colnames(values) <- colnames(response$matrix)
+  vapply(seq_len(max(fold)), function(f) {
+    out <- fold == f
+    predicted <- lm_wanted(values[out, , drop = FALSE], response, problem$metric, function() {
+      calibrate_softmax(values[!out, , drop = FALSE], response$classes[!out],
+                        take_rows(problem$weights, !out))
+    })
+    metric_value(problem$metric, predicted, take_rows(truth, out), take_rows(problem$weights, out))
+  }, 0)
+}
