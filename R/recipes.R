@@ -95,7 +95,9 @@ add_kernel_step <- function(recipe, name, id, fields) {
   needs_recipes()
   if (!inherits(recipe, "recipe")) must_be("recipe", "a recipe", recipe)
   fields$id <- if (is.null(id)) recipes::rand_id(name) else id
-  recipes::add_step(recipe, do.call(recipes::step, c(list(subclass = name), fields)))
+  # quoted: `tune()` stays what it is until a value is put in its place
+  step <- do.call(recipes::step, c(list(subclass = name), fields), quote = TRUE)
+  recipes::add_step(recipe, step)
 }
 
 # ---- prep --------------------------------------------------------------------------------

@@ -156,3 +156,8 @@ test_that("sizes beyond the rows and settings that cannot be are answered", {
     expect_error(recipes::prep(kernel_recipe(step_kernel_rank, top_n = bad)), "top_n")
   }
 })
+
+test_that("a setting that is to be tuned stays a call until then", {
+  rec <- kernel_recipe(step_kernel_rank, top_n = quote(tune("columns")))
+  expect_identical(rec$steps[[1]]$top_n, quote(tune("columns")))
+})
