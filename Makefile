@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test check check-nosuggests bench defaults sanitize docs site reproduce spell lint trust coverage \
-  clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
+  integrations clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
 RSCRIPT = Rscript --no-init-file
@@ -31,6 +31,11 @@ defaults: tarball-quick ## our defaults beside those of the peers, into inst/res
 	@tools/setup bench
 	@tools/install
 	@$(RSCRIPT) bench/defaults.R $(ONLY)
+
+integrations: tarball-quick ## tidymodels, mlr3, caret and vetiver: their packages fetched, whole pipelines run
+	@tools/setup integrations
+	@tools/install
+	@$(RSCRIPT) tools/integrations.R
 
 sanitize: tarball ## C core tests and testthat under AddressSanitizer and UBSan
 	@SAN=1 tests/core/run

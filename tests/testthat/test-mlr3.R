@@ -15,8 +15,6 @@ expect_filter <- function(filter, task) {
   expect_setequal(names(fresh$scores), task$feature_names)
   expect_false(anyNA(fresh$scores))
   expect_false(is.unsorted(rev(fresh$scores), strictly = TRUE))
-  table <- as.data.frame(data.table::as.data.table(fresh))
-  expect_identical(table$feature, names(fresh$scores))
 }
 
 test_that("the filter is in the dictionary, whichever package is loaded first", {

@@ -359,3 +359,17 @@ test_that("rows of weight zero are left out of a model on a basis, and NA where 
   expect_identical(unname(which(is.na(residuals(holes)))), c(1L, 4L, 9L))
   expect_identical(nobs(holes), 29L)
 })
+
+test_that("every call of the table of integrations runs where its package is there", {
+  table <- utils::read.csv(system.file("results", "integrations.csv", package = "kernelect"))
+  absent <- unique(Filter(Negate(function(p) nzchar(system.file(package = p))), table$package))
+  for (call in table$call[!table$package %in% absent]) {
+    found <- with_seed(1, tryCatch(suppressWarnings(suppressMessages(
+      eval(parse(text = call), new.env(parent = globalenv()))
+    )), error = identity))
+    expect_false(inherits(found, "error"),
+      label = paste0(call, ": ", if (inherits(found, "error")) conditionMessage(found)))
+    expect_gt(length(found), 0, label = call)
+  }
+  if (length(absent)) skip(paste("not installed:", paste(absent, collapse = ", ")))
+})
