@@ -83,7 +83,7 @@ median_distance <- function(x, weights) {
   x <- x[evenly_spaced(nrow(x), 1000), , drop = FALSE]
   if (nrow(x) < 2L) return(0)
   if (!is.null(weights)) x <- x * rep(weights, each = nrow(x))
-  stats::median(stats::dist(x))
+  stats::median(.Call(ffi_distances, x)) # dist() cannot be interrupted
 }
 
 evenly_spaced <- function(n, count) {

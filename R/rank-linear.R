@@ -93,22 +93,24 @@ fisher_normal <- function(x, side, ridge) {
 }
 
 solve_ridged <- function(A, b) {
-  tryCatch(solve(A, b), error = function(e) {
-    abort("singular", "The within-class scatter of the columns is singular in spite of `ridge`: ",
-          "give a larger one, or leave out columns that are constant within each class ",
-          "(they tell the classes apart exactly).")
-  })
+  h <- .Call(ffi_solve, A, drop(b)) # solve() cannot be interrupted
+  if (!is.null(h)) return(h)
+  abort("singular", "The within-class scatter of the columns is singular in spite of `ridge`: ",
+        "give a larger one, or leave out columns that are constant within each class ",
+        "(they tell the classes apart exactly).")
 }
 
+# By an orthogonal factor of the columns, as qr() finds it: one is dependent that keeps less than
+# 1e-7 of its length beside those before it.
 solve_scatter <- function(inner, delta) {
-  factor <- qr(inner)
-  if (factor$rank < ncol(inner)) {
+  fit <- .Call(ffi_regress, inner, matrix(0, nrow(inner), 1L), 0, NULL, FALSE)
+  R <- fit$r
+  rank <- sum(!fit$dependent & abs(diag(R)) > 1e-7 * sqrt(colSums(inner^2)))
+  if (rank < ncol(inner)) {
     abort("singular", "`ridge = 0`: the within-class scatter of the columns is singular (",
-          ncol(inner), " columns, rank ", factor$rank, "). Give a positive `ridge`.")
+          ncol(inner), " columns, rank ", rank, "). Give a positive `ridge`.")
   }
-  R <- qr.R(factor)
-  at <- factor$pivot
-  replace(delta, at, backsolve(R, backsolve(R, delta[at], transpose = TRUE)))
+  backsolve(R, backsolve(R, delta, transpose = TRUE))
 }
 
 # ---- linear support vector machine ------------------------------------------------------

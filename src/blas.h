@@ -81,6 +81,55 @@ static inline int ke_potrf_upper(size_t n, double *a, size_t lda)
   return info == 0;
 }
 
+/* A (m x n, m >= n) = P L U, rows exchanged as `pivot` (n, from 1) says; 0 when U is singular */
+static inline int ke_getrf(size_t m, size_t n, double *a, size_t lda, int *pivot)
+{
+  int im = (int)m, in = (int)n, ia = (int)lda, info;
+  F77_CALL(dgetrf)(&im, &in, a, &ia, pivot, &info);
+  return info == 0;
+}
+
+/* Rows first .. first + k of A (n columns) exchanged with those that `pivot` (from 1) names */
+static inline void ke_laswp(size_t n, double *a, size_t lda, size_t first, size_t k,
+                            const int *pivot)
+{
+  int in = (int)n, ia = (int)lda, from = (int)first + 1, to = (int)(first + k), one = 1;
+  F77_CALL(dlaswp)(&in, a, &ia, &from, &to, pivot, &one);
+}
+
+/* B (m x n) = L^{-1} B, L m x m lower triangular with a unit diagonal */
+static inline void ke_trsm_left_unit_lower(size_t m, size_t n, const double *l, size_t ldl,
+                                           double *b, size_t ldb)
+{
+  int im = (int)m, in = (int)n, il = (int)ldl, ib = (int)ldb;
+  double one = 1.0;
+  F77_CALL(dtrsm)("L", "L", "N", "U", &im, &in, &one, l, &il, b, &ib FCONE FCONE FCONE FCONE);
+}
+
+/* The one norm of A (n x n), and from it and P L U the reciprocal condition; work: 4 n, whole: n */
+static inline double ke_norm_one(size_t n, const double *a, size_t lda)
+{
+  int in = (int)n, ia = (int)lda;
+  return F77_CALL(dlange)("1", &in, &in, a, &ia, NULL FCONE);
+}
+
+static inline double ke_condition(size_t n, const double *lu, size_t ldl, double norm, double *work,
+                                  int *whole)
+{
+  int in = (int)n, il = (int)ldl, info;
+  double rcond = 0.0;
+  F77_CALL(dgecon)("1", &in, lu, &il, &norm, &rcond, work, whole, &info FCONE);
+  return rcond;
+}
+
+/* B (n x k) = A^{-1} B from P L U */
+static inline void ke_getrs(size_t n, size_t k, const double *lu, size_t ldl, const int *pivot,
+                            double *b, size_t ldb)
+{
+  int in = (int)n, ik = (int)k, il = (int)ldl, ib = (int)ldb, info;
+  F77_CALL(dgetrs)("N", &in, &ik, lu, &il, pivot, b, &ib, &info FCONE);
+}
+
 /* x = op(L)^{-1} x, L n x n lower triangular */
 static inline void ke_trsv_lower(char trans, size_t n, const double *l, size_t ldl, double *x)
 {

@@ -1,6 +1,8 @@
 /* Columns of data. */
 #include "columns.h"
 
+#include "simd.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -84,4 +86,45 @@ void ke_symmetry(const double *k, size_t n, double *gap, double *largest, const 
   }
   *gap = c.gap;
   *largest = c.odd == 0.0 ? c.largest : INFINITY;
+}
+
+/* ---- distances between rows ---------------------------------------------------------------- */
+
+#define ROWS 16    /* whose distances are summed together, */
+#define COLUMNS 32 /* over so many columns, which stay in a cache meanwhile */
+
+INLINE void add_squares_body(const double *x, double from, size_t n, double *out)
+{
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const v4 diff = LOAD(x + i) - from;
+    STORE(out + i, LOAD(out + i) + diff * diff);
+  }
+  for (; i < n; i++)
+    out[i] += (x[i] - from) * (x[i] - from);
+}
+
+DEFINE_DISPATCHED(static, add_squares, (const double *x, double from, size_t n, double *out),
+                  (x, from, n, out))
+
+/* Where the distances of row j to those after it begin. */
+static double *distances_of(double *out, size_t j, size_t n)
+{
+  return out + j * n - j * (j + 1) / 2;
+}
+
+void ke_distances(const double *x, size_t n, size_t d, double *out, const ke_env *env)
+{
+  const size_t count = n * (n - 1) / 2;
+  for (size_t p = 0; p < count; p++)
+    out[p] = 0.0;
+  for (size_t j0 = 0; j0 < n; j0 += ROWS) {
+    ke_check(env);
+    for (size_t k0 = 0; k0 < d; k0 += COLUMNS)
+      for (size_t j = j0; j < ke_smaller(j0 + ROWS, n); j++)
+        for (size_t k = k0; k < ke_smaller(k0 + COLUMNS, d); k++)
+          add_squares(x + k * n + j + 1, x[k * n + j], n - j - 1, distances_of(out, j, n));
+  }
+  for (size_t p = 0; p < count; p++)
+    out[p] = sqrt(out[p]);
 }

@@ -18,4 +18,8 @@ void ke_scale_column(const double *x, size_t n, double centre, double scale, dou
  * is not finite; one pass. */
 void ke_symmetry(const double *k, size_t n, double *gap, double *largest, const ke_env *env);
 
+/* Euclidean distances of each row of x (n x d) to those after it, n (n - 1) / 2 of them in the
+ * order of row pairs (1,2), (1,3), ...; each from its differences, whatever cancels. */
+void ke_distances(const double *x, size_t n, size_t d, double *out, const ke_env *env);
+
 #endif

@@ -87,6 +87,8 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
 SEXP ffi_cholesky(SEXP a);
+SEXP ffi_solve(SEXP a, SEXP b);
+SEXP ffi_distances(SEXP x);
 SEXP ffi_eigen(SEXP a, SEXP least);
 SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads);
 SEXP ffi_extremes(SEXP z, SEXP mean, SEXP v);

@@ -71,3 +71,16 @@ SEXP ffi_symmetry(SEXP K)
   UNPROTECT(1);
   return out;
 }
+
+/* Distances between rows in the order of dist(). */
+SEXP ffi_distances(SEXP x)
+{
+  size_t n, d;
+  const double *v = ffi_matrix(x, &n, &d, "x");
+  ffi_assert(n > 0, "x");
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(n * (n - 1) / 2)));
+  ke_distances(v, n, d, REAL(out), &env);
+  UNPROTECT(1);
+  return out;
+}

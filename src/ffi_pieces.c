@@ -19,3 +19,19 @@ SEXP ffi_cholesky(SEXP a)
   UNPROTECT(1);
   return good ? out : R_NilValue;
 }
+
+/* The solution of a x = b for a vector b; NULL when a is singular to rounding. */
+SEXP ffi_solve(SEXP a, SEXP b)
+{
+  size_t n, m;
+  const double *values = ffi_matrix(a, &n, &m, "matrix"), *right = ffi_optional(b, n, "b");
+  ffi_assert(n == m && n > 0 && right != NULL, "matrix");
+  const ke_env env = ffi_env_serial();
+  double *lu = ffi_doubles(n * n);
+  memcpy(lu, values, n * n * sizeof(double));
+  SEXP out = PROTECT(ffi_vector(right, n));
+  const int good =
+      ke_solve(n, 1, lu, REAL(out), ffi_doubles(4 * n), (int *)ffi_lend(2 * n, sizeof(int)), &env);
+  UNPROTECT(1);
+  return good ? out : R_NilValue;
+}

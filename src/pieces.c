@@ -7,6 +7,8 @@
 
 #include "blas.h"
 
+#include <float.h>
+
 #define BLOCK 64
 
 /* Items of `flops` each in a piece, at least `least`. The reference BLAS is ten times slower than
@@ -113,5 +115,40 @@ int ke_cholesky_upper(size_t n, double *a, size_t lda, const ke_env *env)
       update_rest(n, j, k, a, lda, env);
     }
   }
+  return 1;
+}
+
+/* Gaussian elimination, a panel of columns at a time; A = P L U. */
+static int eliminate(size_t n, double *a, int *pivot, const ke_env *env)
+{
+  for (size_t j = 0; j < n; j += BLOCK) {
+    const size_t k = ke_smaller(BLOCK, n - j), start = j + k, rest = n - start;
+    double *corner = a + j * (n + 1);
+    ke_check(env);
+    if (!ke_getrf(n - j, k, corner, n, pivot + j))
+      return 0;
+    for (size_t i = j; i < start; i++)
+      pivot[i] += (int)j;
+    ke_laswp(j, a, n, j, k, pivot);
+    ke_laswp(rest, a + start * n, n, j, k, pivot);
+    ke_trsm_left_unit_lower(k, rest, corner, n, corner + k * n, n);
+    const size_t columns = in_piece(2.0 * (double)k * (double)(rest + 1), 16);
+    for (size_t c = 0; c < rest; c += columns) {
+      ke_gemm('N', 'N', rest, ke_smaller(columns, rest - c), k, -1.0, corner + k, n,
+              corner + (k + c) * n, n, 1.0, corner + k + (k + c) * n, n);
+      ke_check(env);
+    }
+  }
+  return 1;
+}
+
+int ke_solve(size_t n, size_t k, double *a, double *b, double *work, int *whole, const ke_env *env)
+{
+  const double norm = ke_norm_one(n, a, n);
+  if (!eliminate(n, a, whole, env))
+    return 0;
+  if (!(ke_condition(n, a, n, norm, work, whole + n) >= DBL_EPSILON))
+    return 0;
+  ke_getrs(n, k, a, n, whole, b, n);
   return 1;
 }

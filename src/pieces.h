@@ -30,4 +30,8 @@ void ke_multiply_upper(size_t n, const double *s, size_t lds, double *r, size_t 
 /* Upper triangle of A (n x n) = its Cholesky factor; 0 when A is not positive definite. */
 int ke_cholesky_upper(size_t n, double *a, size_t lda, const ke_env *env);
 
+/* B (n x k) = A^{-1} B, few columns; A (n x n) is lost. 0 when A is singular to rounding. work: 4
+ * n, whole: 2 n. */
+int ke_solve(size_t n, size_t k, double *a, double *b, double *work, int *whole, const ke_env *env);
+
 #endif

@@ -144,6 +144,19 @@ long_calls <- list(
     data <- long_table(500, 10000)
     function() for (i in 1:20) kernel_rank(data$x, data$class, method = "kfds")
   },
+  "kernel_rank, kfds, no ridge" = function() {
+    data <- long_table(4000, 1500)
+    x <- sin(1e3 * data$x) # independent columns
+    function() for (i in 1:20) kernel_rank(x, data$class, method = "kfds", ridge = 0)
+  },
+  "kernel_rank, kfds, many columns" = function() {
+    data <- long_table(3000, 2500)
+    function() for (i in 1:20) kernel_rank(data$x, data$class, method = "kfds", ridge = 1)
+  },
+  "gram, median width" = function() {
+    x <- long_table(1000, 3000)$x
+    function() for (i in 1:40) gram(x, rbf_kernel("median"), z = x[1:2, ])
+  },
   "kernel_rank, arom" = function() {
     data <- long_table(2000, 100)
     function() for (i in 1:20) kernel_rank(data$x, data$class, method = "arom")

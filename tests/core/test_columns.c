@@ -1,4 +1,4 @@
-/* columns.c: a matrix across its diagonal. */
+/* columns.c: a matrix across its diagonal, distances between rows. */
 #include "count.h"
 #include "draw.h"
 #include "minunit.h"
@@ -45,8 +45,34 @@ static void a_constant_column_has_no_spread(void)
   }
 }
 
+static void distances_are_those_of_the_plain_loop(void)
+{
+  const size_t sizes[][2] = {{1, 3}, {2, 1}, {18, 33}, {37, 70}};
+  for (size_t s = 0; s < 4; s++) {
+    const size_t n = sizes[s][0], d = sizes[s][1];
+    double *x = draw_many(n * d, 5), *out = calloc(n * n, sizeof *out), worst = 0.0;
+    tally t;
+    const ke_env env = counting(&t, 1);
+    ke_distances(x, n, d, out, &env);
+    size_t p = 0;
+    for (size_t j = 0; j < n; j++)
+      for (size_t i = j + 1; i < n; i++) {
+        double sum = 0.0;
+        for (size_t k = 0; k < d; k++)
+          sum += (x[i + k * n] - x[j + k * n]) * (x[i + k * n] - x[j + k * n]);
+        worst = fmax(worst, fabs(out[p++] / sqrt(sum) - 1.0));
+      }
+    const int spilt = out[p] != 0.0;
+    free(x);
+    free(out);
+    mu_assert(worst < 1e-14 && !spilt);
+    mu_assert(t.checks == steps(n, 16));
+  }
+}
+
 int main(void)
 {
+  mu_run(distances_are_those_of_the_plain_loop);
   mu_run(a_constant_column_has_no_spread);
   mu_run(symmetry_is_that_of_the_plain_loop);
   mu_run(a_symmetric_matrix_has_no_gap);

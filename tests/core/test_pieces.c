@@ -132,8 +132,51 @@ static void products_by_rows_are_those_of_one_call(void)
   mu_assert(seen.checks > 1);
 }
 
+/* A diagonal below rounding makes a matrix singular; above it the solution has its digits. */
+static void systems_are_solved_in_pieces(void)
+{
+  const size_t sizes[] = {1, 40, 64, 65, 700};
+  for (size_t s = 0; s < 5; s++) {
+    const size_t n = sizes[s];
+    tally seen = {0};
+    const ke_env env = counting(&seen, 1);
+    double *a = draw_many(n * n, 11), *x = draw_many(n, 12), *b = calloc(n, sizeof *b);
+    double *work = calloc(4 * n, sizeof *work), *lu = copy(a, n * n);
+    int *whole = calloc(2 * n, sizeof *whole);
+    ke_gemv('N', n, n, 1.0, a, n, x, 1, 0.0, b);
+    const int good = ke_solve(n, 1, lu, b, work, whole, &env);
+    const double off = gap(b, x, n);
+    for (size_t j = 0; j < n; j++) /* the last row is the first again */
+      a[n - 1 + j * n] = n > 1 ? a[j * n] : 0.0;
+    const int bad = ke_solve(n, 1, a, b, work, whole, &env);
+    free(a);
+    free(x);
+    free(b);
+    free(work);
+    free(lu);
+    free(whole);
+    mu_assert(good && off < 1e-8 && !bad);
+    mu_assert(seen.checks >= steps(n, 64));
+  }
+}
+
+static void a_nearly_singular_system_is_told_from_a_singular_one(void)
+{
+  const ke_env env = {.threads = 1};
+  double work[8];
+  int whole[4];
+  for (int p = 50; p <= 54; p += 4) {
+    double a[] = {1.0, 0.0, 0.0, ldexp(1.0, -p)}, b[] = {1.0, ldexp(1.0, -p)};
+    const int good = ke_solve(2, 1, a, b, work, whole, &env);
+    mu_assert(good == (p < 52));
+    mu_assert(!good || (b[0] == 1.0 && b[1] == 1.0));
+  }
+}
+
 int main(void)
 {
+  mu_run(systems_are_solved_in_pieces);
+  mu_run(a_nearly_singular_system_is_told_from_a_singular_one);
   mu_run(cross_products_are_those_of_one_call);
   mu_run(cholesky_factors_are_those_of_one_call);
   mu_run(triangular_factors_divide_and_multiply);

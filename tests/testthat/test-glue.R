@@ -62,6 +62,8 @@ glue_calls <- function() {
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
     ffi_centred_crossprod = list(list(x + 0, TRUE), list(bad_x, NULL)),
     ffi_cholesky = list(list(K), list(list(K[, -1], text, K[0, 0]))),
+    ffi_solve = list(list(K, rep(1, 6)), list(list(K[, -1], text, K[0, 0]), list(1, NULL, 1:6))),
+    ffi_distances = list(list(x), list(c(list(x[0, ]), bad_x))),
     ffi_column_sd = list(list(x, c(0, 0)), list(bad_x, list(0, NULL, 1:2))),
     ffi_scale_columns = list(list(x, c(0, 0), c(1, 1)), list(bad_x, list(0, NULL), list(1, NULL))),
     ffi_criterion = list(

@@ -42,14 +42,29 @@ test_that("linear SCSS by ascent ranks as between over within scatter", {
   expect_identical(fit$ranking, unname(order(-ratio)))
 })
 
+test_that("without ridge a column that keeps less than 1e-7 of its length is dependent", {
+  x <- random_matrix(40, 4, 3)
+  delta <- c(1, -1, 2, 0.5)
+  expect_equal(solve_scatter(x, delta), drop(solve(crossprod(x), delta)), tolerance = 1e-10)
+  apart <- qr.resid(qr(x[, 1:3]), x[, 4])
+  near <- function(share) {
+    cbind(x[, 1:3], x[, 1] + apart * share * sqrt(sum(x[, 1]^2) / sum(apart^2)))
+  }
+  expect_length(solve_scatter(near(1.1e-7), delta), 4)
+  expect_error(solve_scatter(near(0.9e-7), delta), "4 columns, rank 3",
+    class = "kernelect_error_singular")
+  expect_error(solve_scatter(near(0), delta), "rank 3", class = "kernelect_error_singular")
+  A <- crossprod(x)
+  expect_equal(solve_ridged(A, delta), solve(A, delta), tolerance = 1e-12)
+  expect_error(solve_ridged(cbind(A[, 1:3], A[, 1]), delta), class = "kernelect_error_singular")
+})
+
 test_that("corrected KFDS without ridge gives the LDA coefficients on Pima", {
-  skip_if_not_installed("mlbench")
   skip_if_not_installed("MASS")
-  data("PimaIndiansDiabetes", package = "mlbench", envir = environment())
-  pima <- PimaIndiansDiabetes[1:300, ]
-  fit <- kernel_rank(pima[-9], pima$diabetes, method = "kfds", ridge = 0)
-  expect_identical(fit$ranking, c(2L, 6L, 7L, 1L, 3L, 8L, 5L, 4L))
-  lda <- abs(MASS::lda(scale(pima[-9]), pima$diabetes)$scaling[, 1])
+  pima <- MASS::Pima.te
+  fit <- kernel_rank(pima[-8], pima$type, method = "kfds", ridge = 0)
+  lda <- abs(MASS::lda(scale(pima[-8]), pima$type)$scaling[, 1])
+  expect_identical(fit$ranking, order(lda, decreasing = TRUE))
   expect_lte(max(abs(fit$weights / sum(fit$weights) - lda / sum(lda))), 1e-4)
 })
 
@@ -420,7 +435,7 @@ test_that("bad input meets a classed error that names the argument", {
   expect_error(kernel_rank(matrix(1, 6, 2), factor(rep(1:2, 3))), "constant",
     class = "kernelect_error_data")
   twice <- cbind(x, again = x[, 1])
-  expect_error(kernel_rank(twice, y, method = "kfds", ridge = 0), "singular",
+  expect_error(kernel_rank(twice, y, method = "kfds", ridge = 0), "5 columns, rank 4",
     class = "kernelect_error_singular")
   expect_error(kernel_rank(x[51:150, 1:2], y[51:150], method = "arom", cost = Inf), "finite `cost`",
                class = "kernelect_error_infeasible")
