@@ -6,7 +6,8 @@
 # * stems: a core file has its header and a test program (or those of its family, below), glue has
 #   a core file of the same stem, an R file has a test file of its stem or of its family
 #   (`rank-search.R` belongs to `rank`).
-# Prints every finding and ends with status 1 if there is one.
+# Prints every finding and ends with status 1 if there is one. Files that did not change since the
+# last run are not read again (out/lint).
 
 stem <- function(files) sub("[.][^.]*$", "", basename(files))
 
@@ -21,7 +22,7 @@ lint_files <- function() {
     c("R", "tests", "tools", "bench", "demo", "inst"), "[.]R$",
     recursive = TRUE, full.names = TRUE
   )
-  found <- unlist(lapply(files, lintr::lint, cache = FALSE), recursive = FALSE)
+  found <- unlist(lapply(files, lintr::lint, cache = "out/lint"), recursive = FALSE)
   vapply(found, function(l) {
     sprintf("%s:%d:%d: %s", l$filename, l$line_number, l$column_number, l$message)
   }, "")
