@@ -2,14 +2,17 @@
 # a data frame with columns x, y and (where there are groups) group, drawn by one of three
 # functions: points, lines and bars from the side.
 
-utils::globalVariables(c("x", "y", "group", "low", "high"))
+utils::globalVariables(c("x", "y", "group", "low", "high", "mean", "z", "weight"))
 
 #' Plots for ggplot2
 #'
 #' `ggplot2::autoplot()` for every model: the same pictures as [plot()], as objects that can be
 #' added to. Use it where a report is made with ggplot2.
 #'
-#' @param object a fitted model.
+#' [plot_boundary()] and [plot_effect()] return what they show, with `draw = FALSE` without showing
+#' it: `autoplot()` of that is their picture.
+#'
+#' @param object a fitted model, or what [plot_boundary()] or [plot_effect()] return.
 #' @param type which picture, as for the `plot()` method of the model.
 #' @param classes class labels, or numbers, of the training rows, for colours.
 #' @param components two numbers of components, axes or directions.
@@ -32,11 +35,23 @@ gg <- function(data, labels) {
   } else {
     ggplot2::aes(x = x, y = y, colour = group)
   }
-  plot <- ggplot2::ggplot(data, aes) + ggplot2::theme_minimal() +
-    ggplot2::labs(x = labels$x, y = labels$y, title = labels$title, colour = labels$group)
+  plot <- ggplot2::ggplot(data, aes) + gg_theme() +
+    ggplot2::labs(x = labels$x, y = labels$y, title = folded(labels$title), colour = labels$group)
   if (is.null(data$group)) return(plot)
   if (is.numeric(data$group)) return(plot + ggplot2::scale_colour_viridis_c())
   plot + ggplot2::scale_colour_manual(values = class_colours(length(unique(data$group))))
+}
+
+gg_theme <- function() {
+  ggplot2::theme_minimal() + ggplot2::theme(
+    plot.title = ggplot2::element_text(size = 11), plot.title.position = "plot",
+    plot.caption = ggplot2::element_text(size = 8)
+  )
+}
+
+# Titles in lines that fit a small picture too.
+folded <- function(words, letters = 44L) {
+  if (!is.null(words)) paste(strwrap(words, letters), collapse = "\n")
 }
 
 gg_points <- function(data, labels) {
@@ -51,6 +66,13 @@ gg_lines <- function(data, labels) {
   line <- if (is.null(data$group)) list(colour = palette_classes[1L]) else list()
   gg(data, labels) + do.call(ggplot2::geom_line, line) +
     do.call(ggplot2::geom_point, c(line, list(size = 0.8)))
+}
+
+# A logarithmic axis with ticks at whole decades.
+gg_decades <- function(axis) {
+  scale <- if (axis == "x") ggplot2::scale_x_log10 else ggplot2::scale_y_log10
+  scale(breaks = function(ends) log_ticks(ends)$at,
+        labels = function(at) log_ticks(range(at, na.rm = TRUE))$labels)
 }
 
 # Names from best to worst, downwards.
@@ -90,7 +112,7 @@ gg_confusion <- function(confusion, title) {
   ggplot2::ggplot(table, ggplot2::aes(x = x, y = y)) +
     ggplot2::geom_tile(fill = shades[1L + round(63 * share)]) +
     ggplot2::geom_text(label = table$count, colour = ifelse(share > 0.5, "white", "black")) +
-    ggplot2::theme_minimal() + ggplot2::labs(x = "fitted class", y = "class", title = title)
+    gg_theme() + ggplot2::labs(x = "predicted class", y = "class", title = folded(title))
 }
 
 gg_calibration <- function(object) {
@@ -98,10 +120,13 @@ gg_calibration <- function(object) {
   if (!is.data.frame(table)) {
     abort("argument", "`type = \"calibration\"` needs a model of a factor with probabilities.")
   }
-  gg_lines(data.frame(x = table$probability, y = table$frequency), list(
-    x = "probability given (rows left out)", y = "share that came true",
-    title = calibration_title(table)
-  )) + ggplot2::geom_abline(linetype = 3, colour = "grey50") +
+  data <- data.frame(x = table$probability, y = table$frequency, weight = table$weight)
+  labels <- list(x = "probability given (rows left out)", y = "share that came true",
+                 title = calibration_title(table))
+  gg(data, labels) + ggplot2::geom_line(colour = palette_classes[1L]) +
+    ggplot2::geom_point(ggplot2::aes(size = weight), colour = palette_classes[1L]) +
+    ggplot2::scale_size_area(max_size = 4) + ggplot2::labs(size = "rows") +
+    ggplot2::geom_abline(linetype = 3, colour = "grey50") +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
 }
 
@@ -119,7 +144,7 @@ autoplot.kernel_basis <- function(object, type = c("fitness", "trace"), ...) {
     title = sprintf("%d of %d rows: %s %.3g", nrow(path), object$n, type,
                     path[[type]][nrow(path)])
   ))
-  if (type == "trace") plot + ggplot2::scale_y_log10() else plot
+  if (type == "trace") plot + gg_decades("y") else plot
 }
 
 #' @rdname autoplot
@@ -154,9 +179,7 @@ autoplot.kernel_lm <- function(object, type = c("fit", "loo", "calibration"), ..
     )))
   }
   if (!is.null(object$confusion)) {
-    return(gg_confusion(object$confusion, sprintf(
-      "Training rows; %.1f %% are misclassified when left out", 100 * chosen_loo(object)$error
-    )))
+    return(gg_confusion(shown_confusion(object), misclassified_title(object)))
   }
   fitted <- as.matrix(stats::fitted(object))
   observed <- fitted + as.matrix(stats::residuals(object))
@@ -164,7 +187,9 @@ autoplot.kernel_lm <- function(object, type = c("fit", "loo", "calibration"), ..
   if (ncol(fitted) > 1L) {
     data$group <- factor(rep(colnames_or(fitted, "y"), each = nrow(fitted)))
   }
-  gg_points(data, list(x = "fitted", y = "observed", group = "response")) +
+  gg_points(data, list(
+    x = "fitted", y = "observed", group = "response", title = explained_title(object, observed)
+  )) +
     ggplot2::geom_abline(linetype = 3, colour = "grey50")
 }
 
@@ -176,23 +201,33 @@ autoplot.kernel_lda <- function(object, type = c("scores", "calibration"), compo
   if (check_choice(type, "type", c("scores", "calibration")) == "calibration") {
     return(gg_calibration(object))
   }
-  gg_scores(object$scores, components, object$observed, "axis", sprintf(
-    "Classes make up %.0f %% of the inertia on the first axis", 100 * object$values[1L]
-  ))
+  title <- misclassified_title(object)
+  if (length(object$values) > 1L || is.null(object$scores)) {
+    return(gg_scores(object$scores, components, object$observed, "axis", title))
+  }
+  data <- data.frame(x = object$scores[, 1L], y = 0, group = object$observed)
+  gg(data, list(x = "axis 1", y = "density", title = title, group = "class")) +
+    ggplot2::geom_density(ggplot2::aes(x = x, colour = group), inherit.aes = FALSE) +
+    ggplot2::geom_rug(sides = "b", alpha = 0.4)
 }
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.kernel_takes <- function(object, type = c("weights", "scores"), components = 1:2, ...) {
+autoplot.kernel_takes <- function(object, type = c("weights", "scores", "calibration"),
+                                  components = 1:2, ...) {
   check_dots(...)
   validate_model(object, "object")
-  if (check_choice(type, "type", c("weights", "scores")) == "scores") {
-    return(gg_scores(object$scores, components, object$labels, "direction", NULL))
+  type <- check_choice(type, "type", c("weights", "scores", "calibration"))
+  if (type == "calibration") return(gg_calibration(object))
+  if (type == "scores") {
+    return(gg_scores(object$scores, components, object$y, "direction", sprintf(
+      "1-NN errs on %.3g %% (leave one out)", 100 * object$left_out_error
+    )))
   }
   path <- object$path
   gg(data.frame(x = path$size, y = path$gamma), list(
     x = "directions, in order of selection", y = "weight",
-    title = sprintf("%d of %d directions kept", object$size, nrow(path))
+    title = takes_finding(object)
   )) + ggplot2::geom_col(fill = ifelse(path$direction %in% object$directions, palette_classes[6L],
                                        "grey80"))
 }
@@ -213,17 +248,22 @@ autoplot.kernel_rank <- function(object, type = NULL, n = 25, ...) {
                     list(x = "iteration", y = "value of the criterion")))
   }
   best <- utils::head(object$ranking, n)
-  gg_dots(names(object$score)[best], unname(object[[type]][best]), list(
-    x = if (type == "score") "score" else paste("share of resamples in the best", object$n)
+  data <- data.frame(name = names(object$score)[best], unname(object[[type]][best]))
+  names(data)[2L] <- type
+  gg_dots(data$name, data[[2L]], list(
+    x = if (type == "score") "score" else paste("share of resamples in the best", object$n),
+    title = rank_title(object, type, data)
   ))
 }
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.kernel_fusion <- function(object, type = c("path", "weights"), n = 10, ...) {
+autoplot.kernel_fusion <- function(object, type = c("path", "weights", "calibration"), n = 10,
+                                   ...) {
   check_dots(...)
   validate_model(object, "object")
-  type <- check_choice(type, "type", c("path", "weights"))
+  type <- check_choice(type, "type", c("path", "weights", "calibration"))
+  if (type == "calibration") return(gg_calibration(object))
   n <- check_whole(n, "n", min = 1)
   title <- sprintf("%d of %d kernels keep a weight", sum(object$active), length(object$active))
   best <- utils::head(order(-object$weights * object$mean_diagonal), n)
@@ -239,7 +279,7 @@ autoplot.kernel_fusion <- function(object, type = c("path", "weights"), n = 10, 
   )
   gg_lines(data[!is.na(data$y), ], list(
     x = "iteration", y = "weight x mean diagonal", title = title, group = "kernel"
-  )) + ggplot2::scale_y_log10()
+  )) + gg_decades("y")
 }
 
 #' @rdname autoplot
@@ -247,13 +287,115 @@ autoplot.kernel_fusion <- function(object, type = c("path", "weights"), n = 10, 
 autoplot.kernel_tune <- function(object, ...) {
   check_dots(...)
   validate_model(object, "object")
-  results <- object$results
+  shown <- tune_curves(object)
+  rows <- shown$rows
+  log_y <- far_apart(rows$error)
+  names <- line_names(unique(shown$line))
   data <- data.frame(
-    x = results$size, y = results$error, group = factor(results$kernel, unique(results$kernel)),
-    low = results$error - results$se, high = results$error + results$se
+    x = shown$at, y = rows$error,
+    group = factor(names[match(shown$line, unique(shown$line))], names),
+    low = least_drawn(rows, log_y), high = rows$error + rows$se
   )
-  gg_lines(data, list(
-    x = "basis size", y = "cross-validated error", group = "kernel",
-    title = sprintf("Least error %s", format(object$best$error, digits = 3))
+  plot <- gg_lines(data, list(
+    x = shown$xlab, y = paste("cross-validated", object$measure), group = "kernel",
+    title = tune_title(object)
   )) + ggplot2::geom_linerange(ggplot2::aes(ymin = low, ymax = high), alpha = 0.4)
+  if (shown$log_x) plot <- plot + gg_decades("x")
+  if (log_y) plot + gg_decades("y") else plot
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.kernel_boundary <- function(object, ...) {
+  check_dots(...)
+  scene <- attr(object, "scene")
+  must_hold("object", scene = is.list(scene) && is.character(scene$levels))
+  colours <- stats::setNames(class_colours(length(scene$levels)), scene$levels)
+  rows <- scene$rows
+  plot <- ggplot2::ggplot(data.frame(x = object[[1L]], y = object[[2L]]), ggplot2::aes(x, y)) +
+    gg_theme() + gg_regions(object, tint(colours, 0.25)) + ggplot2::labs(
+      x = scene$columns[1L], y = scene$columns[2L], title = folded(scene$title), colour = NULL,
+      shape = NULL, caption = folded(paste(c(
+        if (length(scene$held)) held_words(scene$held, Inf),
+        if (any(rows$wrong, na.rm = TRUE)) "rings: misclassified"
+      ), collapse = "; "), 60L)
+    )
+  if (!is.null(rows$class)) {
+    rows <- data.frame(x = rows$u, y = rows$v, wrong = rows$wrong,
+                       group = factor(rows$class, scene$levels))
+    wrong <- rows[which(rows$wrong), ]
+    plot <- plot +
+      ggplot2::geom_point(ggplot2::aes(colour = group, shape = group), data = rows, size = 1.3) +
+      ggplot2::geom_point(data = wrong, shape = 1, size = 2.8, colour = "grey10") +
+      ggplot2::scale_colour_manual(values = colours) +
+      ggplot2::scale_shape_manual(values = class_symbols(length(colours)))
+  }
+  asp <- attr(object, "asp")
+  plot + if (is.na(asp)) {
+    ggplot2::coord_cartesian(expand = FALSE)
+  } else {
+    ggplot2::coord_fixed(asp, expand = FALSE)
+  }
+}
+
+# A shade where a class leads, a line where it begins to.
+gg_regions <- function(object, shades) {
+  margins <- attr(object, "margins")
+  classes <- which(colSums(margins > 0, na.rm = TRUE) > 0)
+  unlist(lapply(classes, function(k) {
+    data <- data.frame(x = object[[1L]], y = object[[2L]], z = margins[, k])
+    if (all(data$z > 0, na.rm = TRUE)) {
+      return(list(ggplot2::geom_raster(data = data, fill = shades[k])))
+    }
+    list(
+      ggplot2::geom_contour_filled(ggplot2::aes(z = z), data = data, breaks = c(0, Inf),
+                                   fill = shades[k], show.legend = FALSE),
+      ggplot2::geom_contour(ggplot2::aes(z = z), data = data, breaks = 0, colour = "grey30")
+    )
+  }), recursive = FALSE)
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.kernel_effect <- function(object, ...) {
+  check_dots(...)
+  must_hold("object", columns = all(attr(object, "columns") %in% names(object)))
+  columns <- attr(object, "columns")
+  if (is_surface(object)) return(gg_surface(object))
+  group <- effect_curves(object)
+  one <- nlevels(group) == 1L
+  data <- data.frame(x = object[[columns[1L]]], y = object$mean, object[c("low", "high")])
+  if (!one) data$group <- group
+  labels <- list(x = columns[1L], y = effect_label(object), title = effect_title(object),
+                 group = if (length(columns) == 2L) columns[2L] else "")
+  plot <- gg(data, labels) + ggplot2::labs(caption = effect_note(object, one))
+  line <- if (one) list(colour = palette_classes[1L]) else list()
+  if (!is.numeric(data$x)) {
+    if (one) {
+      plot <- plot + ggplot2::geom_linerange(ggplot2::aes(ymin = low, ymax = high), linewidth = 2,
+                                             colour = tint(palette_classes[1L], 0.4))
+    }
+    return(plot + do.call(ggplot2::geom_point, c(line, list(size = 2))))
+  }
+  if (one) {
+    plot <- plot + ggplot2::geom_ribbon(ggplot2::aes(ymin = low, ymax = high),
+                                        fill = tint(palette_classes[1L], 0.2))
+  }
+  rows <- data.frame(x = attr(object, "rows")[[1L]])
+  plot + do.call(ggplot2::geom_line, c(line, list(linewidth = 0.8))) +
+    ggplot2::geom_rug(ggplot2::aes(x = x), data = rows, sides = "b", inherit.aes = FALSE,
+                      alpha = 0.4)
+}
+
+gg_surface <- function(object) {
+  columns <- attr(object, "columns")
+  rows <- attr(object, "rows")
+  levels <- pretty(range(object$mean, na.rm = TRUE), 7L)
+  data <- data.frame(x = object[[columns[1L]]], y = object[[columns[2L]]], z = object$mean)
+  ggplot2::ggplot(data, ggplot2::aes(x, y)) + gg_theme() +
+    ggplot2::geom_contour_filled(ggplot2::aes(z = z), breaks = levels) +
+    ggplot2::geom_point(data = stats::setNames(rows, c("x", "y")), size = 0.6, alpha = 0.6) +
+    ggplot2::coord_cartesian(expand = FALSE) +
+    ggplot2::labs(x = columns[1L], y = columns[2L], title = folded(effect_title(object)),
+                  fill = NULL, caption = effect_note(object, one = FALSE))
 }

@@ -155,12 +155,5 @@ plot_decay <- function(path, ...) {
     main = sprintf("%d rows leave %s of the trace", L,
                    if (left[L] > least) sprintf("%.2g", left[L]) else "nothing")
   ), ...)
-  powers <- diff(log10(range(left))) > 2
-  ticks <- if (powers) 10^unique(round(pretty(log10(left), 5))) else graphics::axTicks(2)
-  labels <- if (powers) {
-    parse(text = paste0("10^", log10(ticks)))
-  } else {
-    format(ticks, trim = TRUE)
-  }
-  graphics::axis(2, ticks, labels)
+  log_axis(2)
 }

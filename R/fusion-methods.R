@@ -299,28 +299,35 @@ print.summary.kernel_fusion <- function(x, ...) guard_model("x", {
 #' Plot the weights of fused kernels
 #'
 #' Use it to see which kernels are left and whether the weights had settled (`"path"`), or how the
-#' kernels share the rule (`"weights"`).
+#' kernels share the rule (`"weights"`), or whether the probabilities of a classifier can be taken
+#' at their word (`"calibration"`).
 #'
 #' @param x a [kernel_fusion()].
 #' @param type `"path"`: weights by iteration on a logarithmic axis, which shows how the kernels
-#'   that are not needed fall away; `"weights"`: the final weights as a dot chart.
+#'   that are not needed fall away; `"weights"`: the final weights as a dot chart;
+#'   `"calibration"`: as in [plot.kernel_lm()], from the decisions of rows left out (see `folds` of
+#'   [kernel_fusion()]).
 #' @param n how many kernels are named: those of the largest weights (at most 6 on the path).
 #' @param ... graphical parameters for [plot()].
 #' @returns The plotted data, invisibly: a matrix with a row an iteration and a column a kernel, or
 #'   a named vector; both are weights times the mean diagonal of their kernel, which makes them
-#'   comparable.
+#'   comparable; or the table of probabilities and shares.
 #' @examples
 #' fit <- kernel_fusion(y ~ ., simulate_fusion(40, seed = 1))
 #' plot(fit)
 #' plot(fit, type = "weights")
 #' @family fusion
 #' @export
-plot.kernel_fusion <- function(x, type = c("path", "weights"), n = 10, ...) guard_model("x", {
+plot.kernel_fusion <- function(x, type = c("path", "weights", "calibration"), n = 10,
+                               ...) guard_model("x", {
   validate_fusion(x, "x")
   if (missing(type) && nrow(x$path) == 1L) type <- "weights" # preset: there is no path
-  type <- check_choice(type, "type", c("path", "weights"))
+  type <- check_choice(type, "type", c("path", "weights", "calibration"))
   n <- check_whole(n, "n", min = 1)
-  if (type == "path") plot_weight_path(x, n, ...) else plot_final_weights(x, n, ...)
+  switch(type,
+    path = plot_weight_path(x, n, ...), weights = plot_final_weights(x, n, ...),
+    calibration = plot_calibration(x, ...)
+  )
 })
 
 # Below the floor a weight counts as gone and its line ends.
@@ -341,8 +348,7 @@ plot_weight_path <- function(x, n, ...) {
     main = sprintf("%d of %d kernels keep%s a weight", sum(x$active), length(x$active),
                    if (sum(x$active) == 1L) "s" else "")
   ), ...)
-  ticks <- graphics::axTicks(2)
-  graphics::axis(2, ticks, parse(text = sprintf("10^%g", round(log10(ticks), 2) + 0)))
+  log_axis(2)
   graphics::points(rep(nrow(size), length(best)), size[nrow(size), best], pch = 16,
                    col = colour[best], cex = 0.7)
   graphics::mtext(names, 4, line = 0.4,
@@ -367,7 +373,8 @@ plot_final_weights <- function(x, n, ...) {
   local_par()
   draw(graphics::dotchart, list(
     x = rev(unname(size)), labels = rev(shorten(names(size), 20L)),
-    cex = min(1, 25 / length(size)), pch = 16, xlim = c(0, max(size)),
+    cex = min(1, graphics::par("pin")[2L] / (graphics::par("csi") * (length(size) + 1))),
+    pch = 16, xlim = c(0, max(size)),
     color = rev(ifelse(size > 0, palette_classes[1L], "grey60")), xlab = "weight x mean diagonal",
     main = sprintf("%s carries %.0f%% of the fused kernel", shorten(table$kernel[1L], 24L),
                    100 * table$share[1L])

@@ -43,8 +43,9 @@
 #'   training rows, NULL without `keep`;
 #' * `basis`: the [kernel_basis()]; `expansion`: the coefficients on kernel values against its rows,
 #'   `dual`, with the `scaling` they are `of`;
-#' * `error`: share of training rows misclassified; `confusion`: training rows by class and
-#'   fitted class;
+#' * `error`: share of training rows misclassified; `left_out_error`: the same of rows left out,
+#'   with scaling, kernel width, basis and turn of the axes taken as given; `confusion`: training
+#'   rows by class and fitted class;
 #' * `ridge`: as chosen or given; `loo`: data frame `size`, `ridge`, `loss`, `error` as in
 #'   [kernel_lm()], of the regression of indicators, the ridge in the units of this model;
 #' * `calibration`: slope, offsets and reliability of the probabilities, see [kernel_lm()];
@@ -206,8 +207,11 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   guess <- classes_of(lda_decisions(model, scores, prior), model$levels)
   model$error <- sum(weights[guess != parts$y]) / sum(weights)
   model$confusion <- count_classes(parts$y, guess, parts$weights)
-  left_out <- lda_decisions(model, left_out_scores(fit, axes$scaling, response))
+  left_scores <- left_out_scores(fit, axes$scaling, response)
+  left_out <- lda_decisions(model, left_scores)
   model$calibration <- calibrate_left_out(left_out, parts$y, parts$weights)
+  guess_left_out <- classes_of(lda_decisions(model, left_scores, prior), model$levels)
+  model$left_out_error <- sum(weights[guess_left_out != parts$y]) / sum(weights)
   if (keep) {
     model$scores <- scores
     model$fitted.values <- guess
@@ -342,7 +346,11 @@ print.kernel_lda <- function(x, ...) guard_model("x", {
   shown <- utils::head(x$values, 6L)
   cat("inertia: ", paste(sprintf("%.4f", shown), collapse = " "),
       if (length(x$values) > 6L) " ...", "  (between / total)\n", sep = "")
-  cat("error rate: ", format(x$error, digits = 4), " on the training rows\n", sep = "")
+  left_out <- if (is_number(x$left_out_error)) {
+    paste0(", ", format(x$left_out_error, digits = 4), " leave-one-out")
+  }
+  cat("error rate: ", format(x$error, digits = 4), " on the training rows", left_out, "\n",
+      sep = "")
   invisible(x)
 })
 
@@ -400,12 +408,8 @@ plot_axes <- function(x, axes, ...) {
   if (is.null(x$scores) || is.null(x$observed)) fail_not_kept("scores")
   if (length(x$values) == 1L) return(plot_one_axis(x, ...))
   axes <- check_components(axes, length(x$values), "axes")
-  title <- sprintf("Classes make up %.0f and %.0f %% of the inertia on axes %d and %d",
-                   100 * x$values[axes[1L]], 100 * x$values[axes[2L]], axes[1L], axes[2L])
-  labels <- list(
-    xlab = paste("discriminant axis", axes[1L]), ylab = paste("discriminant axis", axes[2L]),
-    main = title
-  )
+  label <- function(i) sprintf("axis %d (classes: %.0f %% of inertia)", i, 100 * x$values[i])
+  labels <- list(xlab = label(axes[1L]), ylab = label(axes[2L]), main = misclassified_title(x))
   plot_groups(x$scores[, axes, drop = FALSE], x$observed, labels, ...)
 }
 
@@ -413,19 +417,19 @@ plot_one_axis <- function(x, ...) {
   scores <- split(x$scores[, 1L], x$observed)
   curves <- lapply(scores, stats::density)
   colours <- class_colours(length(curves))
+  names <- shorten(names(curves), 20L)
   local_par()
   draw(graphics::plot, list(
-    x = range(unlist(lapply(curves, `[[`, "x"))),
+    x = limits_with_key(unlist(lapply(curves, `[[`, "x")), names),
     y = c(0, max(unlist(lapply(curves, `[[`, "y")))),
-    type = "n", xlab = "discriminant axis 1", ylab = "density",
-    main = sprintf("Classes make up %.0f %% of the inertia; %.1f %% of rows misclassified",
-                   100 * x$values, 100 * x$error)
-  ), ...)
+    type = "n", xlab = sprintf("axis 1 (classes: %.0f %% of inertia)", 100 * x$values),
+    ylab = "density",
+    main = misclassified_title(x)
+  ), ..., title_line = title_over(names))
   for (i in seq_along(curves)) {
     graphics::lines(curves[[i]], col = colours[i], lwd = 2, lty = i)
     graphics::rug(scores[[i]], col = colours[i])
   }
-  add_legend(unlist(lapply(curves, `[[`, "x")), unlist(lapply(curves, `[[`, "y")),
-             shorten(names(curves), 20L), col = colours, lwd = 2, lty = seq_along(curves))
+  add_key(names, colours, lty = seq_along(curves))
   invisible(data.frame(score = x$scores[, 1L], class = x$observed))
 }

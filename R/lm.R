@@ -80,8 +80,9 @@
 #' * `calibration`: for a factor, `slope` and `offset` of the probabilities, and `reliability`, how
 #'   often what they say of rows left out came true;
 #' * `levels`: class labels, NULL for regression;
-#' * `error`: mean squared error or misclassification rate on the training rows; `confusion`: for
-#'   a factor, the training rows by class and fitted class;
+#' * `error`: mean squared error or misclassification rate on the training rows; `confusion` and
+#'   `left_out_confusion`: for a factor, the training rows by class and fitted class, and by the
+#'   class predicted without the row;
 #' * `n`: number of training rows.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
 #'   Neurocomputing 55, \doi{10.1016/S0925-2312(03)00429-6}.
@@ -170,6 +171,10 @@ new_lm <- function(fit, parts, keep) {
     df.residual = rest$df.residual, deviance = if (is.null(classes)) rest$deviance,
     total = rest$total, prior = rest$prior, spread = rest$spread,
     confusion = if (!is.null(classes)) count_classes(classes, guess, parts$weights),
+    left_out_confusion = if (!is.null(classes)) {
+      left_out <- classes_of(response$matrix - fit$left_out, levels(classes))
+      count_classes(classes, left_out, parts$weights)
+    },
     calibration = if (!is.null(classes)) {
       calibrate_left_out(response$matrix - fit$left_out, classes, parts$weights)
     }
@@ -436,7 +441,8 @@ coef.kernel_lm <- function(object, ...) {
 #'
 #' @param x a [kernel_lm()].
 #' @param type `"fit"`: observed against fitted values, or for a factor the confusion matrix of
-#'   the training rows; `"loo"`: leave-one-out loss against size, each with its best ridge;
+#'   the training rows, each predicted without itself; `"loo"`: leave-one-out loss against size,
+#'   each with its best ridge;
 #'   `"calibration"`: for a factor, how often what was said with some probability of rows left out
 #'   came true, in ten classes of probability, larger points for more rows.
 #' @param ... graphical parameters for [plot()].
@@ -454,22 +460,32 @@ plot.kernel_lm <- function(x, type = c("fit", "loo", "calibration"), ...) guard_
   if (type == "loo") return(plot_loo(x, ...))
   if (type == "calibration") return(plot_calibration(x, ...))
   if (!is.null(x$confusion)) {
-    title <- sprintf("%.1f %% of the training rows are misclassified", 100 * x$error)
-    return(plot_confusion(x$confusion, title, ...))
+    return(plot_confusion(shown_confusion(x), misclassified_title(x), ...))
   }
   fitted <- as.matrix(stats::fitted(x))
   observed <- fitted + as.matrix(stats::residuals(x))
-  explained <- 1 - sum((observed - fitted)^2) /
-    sum((observed - rep(colMeans(observed), each = nrow(observed)))^2)
   group <- if (ncol(fitted) > 1L) rep(colnames_or(fitted, "y"), each = nrow(fitted))
   labels <- list(
     xlab = "fitted", ylab = "observed",
-    main = sprintf("The fit explains %.1f %% of the variance", 100 * explained)
+    main = explained_title(x, observed)
   )
   data <- plot_groups(cbind(fitted = c(fitted), observed = c(observed)), group, labels, ...)
   graphics::abline(0, 1, lty = 3, col = "grey50")
   invisible(data)
 })
+
+# Of rows that were left out where that is known: those of the fit flatter the model.
+shown_confusion <- function(x) {
+  if (is.null(x$left_out_confusion)) x$confusion else x$left_out_confusion
+}
+
+# Shares of the variance, all responses together; those of fits to weighted rows are weighted.
+explained_title <- function(x, observed) {
+  middle <- apply(observed, 2L, weighted_mean, x$weights)
+  variance <- weighted_mean(rowMeans((observed - rep(middle, each = nrow(observed)))^2), x$weights)
+  sprintf("%.1f %% of the variance explained when left out (%.1f %% when fitted)",
+          100 * (1 - chosen_loo(x)$loss / variance), 100 * (1 - x$error / variance))
+}
 
 colnames_or <- function(m, stem) {
   if (is.null(colnames(m))) paste0(stem, seq_len(ncol(m))) else colnames(m)

@@ -296,7 +296,8 @@ coef.kernel_pca <- function(object, ...) {
 #' many components to keep (`"variance"`).
 #' @param x a [kernel_pca()].
 #' @param components two component numbers.
-#' @param classes class labels of the training rows, for colours and symbols.
+#' @param classes class labels of the training rows, for colours and symbols; or numbers, for a
+#'   scale of colours.
 #' @param type `"scores"`, or `"variance"` for the share of each component.
 #' @param ... graphical parameters for [plot()].
 #' @returns The plotted data, invisibly.

@@ -63,8 +63,9 @@ side_names <- function(names, most = 24L, share = 0.45) {
 
 # ---- drawing ------------------------------------------------------------------------
 
-# Draw with `defaults`, each of which the user's `...` may replace.
-draw <- function(f, defaults, ...) {
+# Draw with `defaults`, each of which the user's `...` may replace. A strip below the title takes
+# `title_line = above_strip`.
+draw <- function(f, defaults, ..., title_line = 0.9) {
   given <- list(...)
   taken <- intersect(c("x", "y", "height"), names(given))
   if (length(taken)) {
@@ -72,47 +73,161 @@ draw <- function(f, defaults, ...) {
           "`. What is drawn comes from the model; see its help page.")
   }
   settings <- c(defaults[setdiff(names(defaults), names(given))], given)
+  shrink <- fitting_label(settings$ylab)
+  if (shrink < 1 && is.null(settings$cex.lab)) settings$cex.lab <- shrink * graphics::par("cex.lab")
   title <- settings$main
   if (!is.null(title)) settings$main <- ""
   do.call(f, settings)
   if (is.null(title) || identical(settings$ann, FALSE)) return(invisible())
   look <- c("cex.main", "font.main", "col.main")
-  add_title(title,
-    utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))]))
+  look <- utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))])
+  add_title(title, look, title_line)
+}
+
+# By how much labels are made smaller where the one beside the plot would not fit.
+fitting_label <- function(label) {
+  long <- if (is.character(label)) max(nchar(label)) * lines_a_letter else 0
+  room <- graphics::par("pin")[2L] / graphics::par("csi") + 2.5
+  max(0.65, min(1, room / max(long, 1)))
 }
 
 # Above the middle of the plot, or of the figure, where there is more room.
-add_title <- function(title, look) {
+add_title <- function(title, look, line) {
   width <- graphics::strwidth(title, "inches", cex = look$cex.main, font = look$font.main)
   above <- width < graphics::par("pin")[1L] + 2 * min(graphics::par("mai")[c(2L, 4L)])
   shrink <- min(1, 0.94 * graphics::par("fin")[1L] / width)
   middle <- graphics::grconvertX(0.5, if (above) "npc" else "nfc", "user")
-  graphics::mtext(title, 3, line = 0.9, at = middle, font = look$font.main, col = look$col.main,
+  graphics::mtext(title, 3, line = line, at = middle, font = look$font.main, col = look$col.main,
                   cex = look$cex.main * shrink * graphics::par("cex"))
 }
 
-# A legend in the corner where it covers the fewest of the points x, y; the frame is drawn again.
-add_legend <- function(x, y, labels, ...) {
-  settings <- list(legend = labels, ..., bg = "#FFFFFFCC", box.col = NA, cex = 0.85, inset = 0.005)
-  corners <- c("topright", "topleft", "bottomright", "bottomleft")
-  covered <- vapply(corners, function(corner) {
-    box <- do.call(graphics::legend, c(corner, settings, plot = FALSE))$rect
-    sum(x >= box$left & x <= box$left + box$w & y <= box$top & y >= box$top - box$h, na.rm = TRUE)
-  }, 0)
-  drawn <- do.call(graphics::legend, c(corners[which.min(covered)], settings))
+above_strip <- 1.25
+
+# One line above the plot, where it covers nothing: symbols with their labels.
+strip_lines <- function(labels) {
+  list(symbol = 1.1, gap = 1, text = 0.85 * lines_a_letter * 1.1 * nchar(labels))
+}
+
+strip_fits <- function(labels) {
+  lines <- strip_lines(labels)
+  sum(lines$text) + length(labels) * (lines$symbol + lines$gap) < lines_across()
+}
+
+add_strip <- function(labels, col, pch = NULL, lty = NULL) {
+  line <- graphics::par("csi")
+  wide <- graphics::strwidth(labels, "inches", cex = 0.85)
+  symbol <- line * if (is.null(lty)) 0.6 else 1.6
+  step <- symbol + 0.4 * line + wide + line
+  total <- sum(step) - line
+  middle <- graphics::grconvertX(0.5, "npc", "inches")
+  most <- graphics::grconvertX(1, "nfc", "inches") - 0.3 * line
+  start <- max(graphics::grconvertX(0, "nfc", "inches") + 0.3 * line,
+               min(middle - total / 2, most - total))
+  left <- start + cumsum(c(0, step[-length(step)]))
+  user <- function(inches) graphics::grconvertX(inches, "inches", "user")
+  top <- graphics::grconvertY(1, "npc", "inches")
+  y <- graphics::grconvertY(top + 0.45 * line, "inches", "user")
+  if (!is.null(lty)) {
+    graphics::segments(user(left), y, user(left + symbol), y, col = col, lty = lty, lwd = 2,
+                       xpd = NA)
+  }
+  if (!is.null(pch)) {
+    graphics::points(user(left + symbol / 2), rep(y, length(labels)), pch = pch, col = col,
+                     cex = 0.85, xpd = NA)
+  }
+  graphics::text(user(left + symbol + 0.4 * line), y, labels, adj = c(0, 0.5), cex = 0.85, xpd = NA)
+}
+
+# The strip where it fits, else a legend in the room that limits_with_key() left.
+add_key <- function(labels, col, pch = NULL, lty = NULL) {
+  if (strip_fits(labels)) return(add_strip(labels, col, pch, lty))
+  look <- c(if (!is.null(pch)) list(pch = pch), if (!is.null(lty)) list(lty = lty, lwd = 2))
+  key <- function(cex, ...) {
+    do.call(graphics::legend, c(list("topright", labels, col = col, cex = cex, bg = "#FFFFFFCC",
+                                     box.col = NA, inset = 0.005, ...), look))$rect
+  }
+  box <- key(0.85, plot = FALSE)
+  usr <- graphics::par("usr")
+  key(0.85 * min(1, most_for_key * (usr[2L] - usr[1L]) / box$w, (usr[4L] - usr[3L]) / box$h))
   graphics::box()
-  invisible(drawn)
 }
 
-# Limits with room at the right for the legend of many classes.
-limits_for <- function(x, classes) {
-  ends <- range(x, finite = TRUE)
-  if (classes > 5L) ends[2L] <- ends[2L] + 0.25 * diff(ends)
-  ends
+# Limits of an axis, with room at its right for a legend that does not fit above the plot.
+limits_with_key <- function(at, labels, log = FALSE) {
+  at <- at[is.finite(at)]
+  ends <- range(if (log) log(at) else at)
+  if (length(labels) > 1L && !strip_fits(labels)) {
+    inches <- 0.85 * (4 + lines_a_letter * max(nchar(labels))) * graphics::par("csi")
+    share <- min(most_for_key, inches / graphics::par("pin")[1L])
+    ends[2L] <- ends[2L] + max(diff(ends), 1e-3 * abs(ends[2L])) * share / (1 - share)
+  }
+  if (log) exp(ends) else ends
 }
 
-# Two columns of points, by class where classes are given. Returns the data frame drawn.
+# The part of the plot's width that a legend may take.
+most_for_key <- 0.4
+
+# Where the title goes.
+title_over <- function(labels) if (length(labels) > 1L && strip_fits(labels)) above_strip else 0.9
+
+# Ticks of a logarithmic axis between `ends`: whole decades, every few of them where there are many;
+# within one decade plain numbers.
+log_ticks <- function(ends) {
+  from <- ceiling(log10(ends[1L]) - 1e-9)
+  to <- floor(log10(ends[2L]) + 1e-9)
+  if (to - from < 1) {
+    numbers <- as.vector(outer(c(1, 2, 5), 10^(floor(log10(ends[1L])):ceiling(log10(ends[2L])))))
+    numbers <- numbers[numbers >= ends[1L] * (1 - 1e-9) & numbers <= ends[2L] * (1 + 1e-9)]
+    if (length(numbers) < 2L) numbers <- pretty(ends, 3L)
+    numbers <- numbers[numbers > 0]
+    labels <- format(numbers, trim = TRUE, digits = 3, drop0trailing = TRUE)
+    return(list(at = numbers, labels = labels))
+  }
+  decades <- seq(from, to, by = max(1, ceiling((to - from) / 6)))
+  plain <- all(abs(decades) <= 3)
+  list(at = 10^decades, labels = if (plain) {
+    format(10^decades, trim = TRUE, scientific = FALSE, drop0trailing = TRUE)
+  } else {
+    parse(text = paste0("10^", decades))
+  })
+}
+
+log_axis <- function(side) {
+  usr <- graphics::par("usr")[if (side %% 2 == 1) 1:2 else 3:4]
+  ticks <- log_ticks(10^usr)
+  graphics::axis(side, ticks$at, ticks$labels)
+}
+
+# Colours of numbers, from dark to light; yellow, lost on white, is left out.
+number_colours <- function(values, shades = 64L) {
+  colours <- utils::head(grDevices::hcl.colors(shades + 8L, "viridis"), shades)
+  ends <- range(values, finite = TRUE)
+  width <- if (diff(ends) > 0) diff(ends) else 1
+  colours[1L + round((shades - 1L) * (values - ends[1L]) / width)]
+}
+
+# The colours of numbers as a strip above the plot, with the numbers at its ends.
+add_scale <- function(values, shades = 64L) {
+  ends <- range(values, finite = TRUE)
+  edge <- function(share) graphics::grconvertX(share, "npc", "user")
+  height <- function(lines) {
+    graphics::grconvertY(graphics::grconvertY(1, "npc", "inches") + lines * graphics::par("csi"),
+                         "inches", "user")
+  }
+  at <- edge(seq(0.3, 0.7, length.out = shades + 1L))
+  graphics::rect(at[-length(at)], height(0.25), at[-1L], height(0.65), xpd = NA, border = NA,
+                 col = number_colours(seq(0, 1, length.out = shades), shades))
+  ends <- format(ends, digits = 3, trim = TRUE)
+  graphics::text(edge(0.28), height(0.45), ends[1L], adj = c(1, 0.5), cex = 0.85, xpd = NA)
+  graphics::text(edge(0.72), height(0.45), ends[2L], adj = c(0, 0.5), cex = 0.85, xpd = NA)
+}
+
+# Two columns of points, by class where classes are given, by a scale of colours where these are
+# numbers. Returns the data frame drawn.
 plot_groups <- function(points, classes = NULL, labels = list(), ...) {
+  if (is.numeric(classes) && any(is.finite(classes))) {
+    return(plot_numbers(points, classes, labels, ...))
+  }
   data <- as.data.frame(points)
   group <- if (is.null(classes)) rep(1L, nrow(points)) else as.integer(factor(classes))
   if (!is.null(classes)) {
@@ -120,20 +235,28 @@ plot_groups <- function(points, classes = NULL, labels = list(), ...) {
     data$class <- factor(classes)
   }
   k <- max(group, 1L, na.rm = TRUE)
+  names <- shorten(c(levels(data$class)), 20L)
   local_par(las = upright(points[, 2L]))
   draw(graphics::plot, c(labels, list(
     x = points[, 1L], y = points[, 2L], col = grDevices::adjustcolor(class_colours(k)[group], 0.75),
-    pch = class_symbols(k)[group], cex = 0.8, xlim = limits_for(points[, 1L], k)
-  )), ...)
-  if (nlevels(data$class)) {
-    add_legend(points[, 1L], points[, 2L], shorten(levels(data$class), 20L),
-               col = class_colours(k), pch = class_symbols(k))
-  }
+    pch = class_symbols(k)[group], cex = 0.8, xlim = limits_with_key(points[, 1L], names)
+  )), ..., title_line = title_over(names))
+  if (length(names)) add_key(names, class_colours(k), class_symbols(k))
   invisible(data)
 }
 
+plot_numbers <- function(points, values, labels, ...) {
+  check_response_length(values, nrow(points), "classes")
+  local_par(las = upright(points[, 2L]))
+  draw(graphics::plot, c(labels, list(
+    x = points[, 1L], y = points[, 2L], pch = 16, cex = 0.8, col = number_colours(values)
+  )), ..., title_line = above_strip)
+  add_scale(values)
+  invisible(cbind(as.data.frame(points), class = values))
+}
+
 # Rows by class and fitted class: shade by share of the class, counts in the cells.
-plot_confusion <- function(confusion, title, ..., xlab = "fitted class", ylab = "class") {
+plot_confusion <- function(confusion, title, ..., xlab = "predicted class", ylab = "class") {
   k <- nrow(confusion)
   share <- confusion / pmax(rowSums(confusion), 1)
   side <- side_names(rownames(confusion), share = 0.35)
@@ -157,6 +280,20 @@ plot_confusion <- function(confusion, title, ..., xlab = "fitted class", ylab = 
                  col = ifelse(share[k:1L, , drop = FALSE] > 0.5, "white", "black"))
   graphics::box()
   invisible(confusion)
+}
+
+# The share of rows that a classifier of this package gets wrong without them, where it knows.
+left_out_error <- function(object) {
+  if (inherits(object, "kernel_tune")) return(left_out_error(object$model))
+  if (inherits(object, "kernel_lm")) return(chosen_loo(object)$error)
+  if (inherits(object, "kernelect_model")) object$left_out_error
+}
+
+# Rows left out come first: those of the fit flatter the model.
+misclassified_title <- function(x) {
+  error <- left_out_error(x)
+  if (is.null(error)) return(sprintf("%.1f %% misclassified when fitted", 100 * x$error))
+  sprintf("%.1f %% misclassified when left out (%.1f %% when fitted)", 100 * error, 100 * x$error)
 }
 
 # Two axes of a plot, by number.

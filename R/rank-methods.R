@@ -189,8 +189,10 @@ plot_rank_dots <- function(x, type, n, ...) {
   ), ...)
   # text in the margin: an axis would leave out every other name
   fits <- graphics::par("pin")[2L] / (graphics::par("csi") * length(place))
-  graphics::mtext(side$names, 2, at = place, line = 0.4,
-                  cex = graphics::par("cex") * min(0.9, fits))
+  # some of the names, rather than all of them too small to read
+  named <- seq(1, length(place), by = ceiling(0.45 / fits))
+  graphics::mtext(side$names[named], 2, at = place[named], line = 0.4,
+                  cex = graphics::par("cex") * min(0.9, max(fits, 0.45)))
   graphics::segments(0, place, shown, place, col = "grey75")
   if (type == "frequency" && !is.null(x$null)) {
     graphics::abline(v = x$null, lty = c(3L, 2L), col = "grey40")
@@ -209,10 +211,9 @@ rank_title <- function(x, type, data) {
   }
   zero <- sum(x$score == 0)
   best <- paste(shorten(utils::head(data$name, 2L), 24L), collapse = " and ")
-  paste0(best, if (nrow(data) > 1L) " matter most" else " matters most",
-         if (zero) {
-           paste0(", ", zero, " of ", length(x$score), if (zero > 1L) " do not" else " does not")
-         })
+  # zero may also mean that another column says the same
+  paste0(best, if (nrow(data) > 1L) " lead" else " leads",
+         if (zero) paste0(", ", zero, " of ", length(x$score), " at zero"))
 }
 
 plot_rank_path <- function(x, ...) {

@@ -126,14 +126,8 @@ takes_error_words <- function(fit) {
 # What the plot of the weights shows.
 takes_finding <- function(fit) {
   of <- paste(length(fit$weights), "directions")
-  kept <- match(fit$directions, fit$path$direction)
-  loo <- fit$path$loo[kept]
-  if (length(loo)) {
-    return(sprintf("%d of %s kept: 1-NN errs on %.3g %% (leave one out)", fit$size, of,
-                   100 * loo[fit$size]))
-  }
-  best <- which.min(fit$path$error)
-  sprintf("The vote errs least, on %.3g %%, with %d of %s", 100 * fit$path$error[best], best, of)
+  sprintf("%d of %s kept: 1-NN errs on %.3g %% (leave one out)", fit$size, of,
+          100 * fit$left_out_error)
 }
 
 #' @export
@@ -167,22 +161,26 @@ print.summary.kernel_takes <- function(x, ...) guard_model("x", {
 #' `"weights"` answers how many directions are needed: their weights in the order of selection
 #' (grey where not kept) with the training error of the ensemble so far, and the leave-one-out
 #' error where there is one. `"scores"` answers how well the best two directions separate the
-#' classes.
+#' classes, `"calibration"` whether the probabilities can be taken at their word.
 #' @param x a [kernel_takes()] model.
-#' @param type `"weights"` or `"scores"`.
+#' @param type `"weights"`, `"scores"`, or `"calibration"` as in [plot.kernel_lm()].
 #' @param ... graphical parameters for [plot()].
-#' @returns What is plotted, invisibly: the path, or the first two columns of the scores with the
-#'   labels, as a data frame.
+#' @returns What is plotted, invisibly: the path, the first two columns of the scores with the
+#'   labels, as a data frame, or the table of probabilities and shares.
 #' @examples
 #' fit <- kernel_takes(Species ~ ., iris)
 #' plot(fit)
 #' plot(fit, "scores")
 #' @family models
 #' @export
-plot.kernel_takes <- function(x, type = c("weights", "scores"), ...) guard_model("x", {
-  type <- check_choice(type, "type", c("weights", "scores"))
+plot.kernel_takes <- function(x, type = c("weights", "scores", "calibration"),
+                              ...) guard_model("x", {
+  type <- check_choice(type, "type", c("weights", "scores", "calibration"))
   validate_takes(x, "x")
-  if (type == "weights") plot_takes_weights(x, ...) else plot_takes_scores(x, ...)
+  switch(type,
+    weights = plot_takes_weights(x, ...), scores = plot_takes_scores(x, ...),
+    calibration = plot_calibration(x, ...)
+  )
 })
 
 plot_takes_weights <- function(x, ...) {
@@ -194,10 +192,10 @@ plot_takes_weights <- function(x, ...) {
   draw(graphics::plot, list(
     x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
     col = ifelse(kept, palette_classes[6L], "grey80"),
-    ylim = c(min(path$gamma, 0), 1.12 * top), # room for the legend
+    ylim = c(min(path$gamma, 0), top),
     xlab = "directions, in order of selection", ylab = expression("weight " * gamma),
     main = takes_finding(x)
-  ), ...)
+  ), ..., title_line = above_strip)
   curves <- cbind(path$error, path$loo)
   right <- max(curves, 0.01, na.rm = TRUE)
   for (i in seq_len(ncol(curves))) {
@@ -208,9 +206,9 @@ plot_takes_weights <- function(x, ...) {
   at <- pretty(c(0, right), 5L)
   graphics::axis(4, at = at / right * top, labels = 100 * at)
   graphics::mtext("error in %", 4, line = 2.4, las = 0, cex = graphics::par("cex"))
-  graphics::legend("top", c("vote, training rows", "1-NN, leave one out")[seq_len(ncol(curves))],
-                   col = palette_classes[c(2L, 8L)], pch = 16:17, lty = 1, bty = "n", cex = 0.9,
-                   horiz = TRUE)
+  seen <- seq_len(ncol(curves))
+  add_strip(c("vote, training rows", "1-NN, leave one out")[seen], palette_classes[c(2L, 8L)][seen],
+            pch = (16:17)[seen], lty = 1)
   invisible(path)
 }
 
@@ -227,18 +225,19 @@ plot_takes_scores <- function(x, ...) {
   few <- keep_directions(x, 2L)
   few[c("scores", "y")] <- list(few$scores[rows, , drop = FALSE], x$y[rows])
   error <- rev(nested_errors(few, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
+  names <- shorten(levels(x$y), 20L)
   local_par(las = upright(height))
   draw(graphics::plot, list(
     x = points[[1L]], y = height,
     col = colours[as.integer(x$y)], pch = symbols[as.integer(x$y)], cex = 0.8,
-    xlim = limits_for(points[[1L]], nlevels(x$y)),
+    xlim = limits_with_key(points[[1L]], names),
     xlab = paste("direction", x$directions[1L]),
     ylab = if (one) "" else paste("direction", x$directions[2L]),
     yaxt = if (one) "n" else "s",
     main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)",
                    if (one) "direction" else "two directions", 100 * error)
-  ), ...)
-  add_legend(points[[1L]], height, shorten(levels(x$y), 20L), col = colours, pch = symbols)
+  ), ..., title_line = title_over(names))
+  add_key(names, colours, symbols)
   invisible(points)
 }
 

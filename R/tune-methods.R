@@ -109,17 +109,18 @@ plot.kernel_tune <- function(x, ...) guard_model("x", {
   colours <- class_colours(length(labels))
   at <- spread_lines(shown$at, match(shown$line, labels), length(labels), shown$log_x)
   drawn <- shown$rows
-  # the least error decides the axis, not the largest
-  log_y <- min(drawn$error) > 0 && max(drawn$error) > 10 * min(drawn$error)
-  low <- if (log_y) pmax(drawn$error - drawn$se, min(drawn$error) / 2) else drawn$error - drawn$se
+  log_y <- far_apart(drawn$error)
+  low <- least_drawn(drawn, log_y)
   names <- line_names(labels)
   local_par(las = upright(drawn$error))
   draw(graphics::plot, list(
-    x = room_for_legend(at, names, shown$log_x), y = range(low, drawn$error + drawn$se), type = "n",
-    log = paste(c(if (shown$log_x) "x", if (log_y) "y"), collapse = ""), xlab = shown$xlab,
-    ylab = paste("cross-validated", x$measure),
-    main = tune_title(x)
-  ), ...)
+    x = limits_with_key(at, names, shown$log_x), y = range(low, drawn$error + drawn$se), type = "n",
+    log = paste(c(if (shown$log_x) "x", if (log_y) "y"), collapse = ""),
+    xaxt = if (shown$log_x) "n" else "s", yaxt = if (log_y) "n" else "s", xlab = shown$xlab,
+    ylab = paste("cross-validated", x$measure), main = tune_title(x)
+  ), ..., title_line = title_over(names))
+  if (shown$log_x) log_axis(1)
+  if (log_y) log_axis(2)
   for (i in seq_along(labels)) {
     part <- which(shown$line == labels[i])
     graphics::segments(at[part], low[part], at[part], drawn$error[part] + drawn$se[part],
@@ -129,30 +130,40 @@ plot.kernel_tune <- function(x, ...) guard_model("x", {
   best <- which(rownames(drawn) == rownames(x$best))
   graphics::points(at[best], drawn$error[best], cex = 2, lwd = 2,
                    col = colours[match(shown$line[best], labels)])
-  if (length(labels) > 1L) {
-    graphics::legend("topright", names, col = colours, lty = 1, pch = 16, bty = "n", cex = 0.85)
-  }
+  if (length(labels) > 1L) add_key(names, colours, pch = 16, lty = 1)
   invisible(drawn)
 })
+
+# The least error decides the axis, not the largest.
+far_apart <- function(error) min(error) > 0 && max(error) > 10 * min(error)
+
+least_drawn <- function(rows, log) {
+  if (log) pmax(rows$error - rows$se, min(rows$error) / 2) else rows$error - rows$se
+}
 
 tune_title <- function(x) {
   end <- if (tune_metrics[[x$metric]]$larger) "Largest" else "Least"
   if (x$rule == "one_se") end <- "Chosen:"
   name <- if (end == "Chosen:" || x$metric == "error") "error" else x$metric
   value <- format(x$best$error, digits = 3)
-  where <- if (!is.na(x$best$size)) paste(" at size", x$best$size)
+  axis <- tune_axis(x)
+  where <- if (!is.na(x$best[[axis]])) paste0(" at ", axis, " ", format(x$best[[axis]], digits = 3))
   paste0(end, " ", name, " ", value, where)
+}
+
+# The parameter along the axis.
+tune_axis <- function(x) {
+  several <- function(name) name %in% x$gridded && length(unique(x$results[[name]])) > 1L
+  axis <- Find(several, c("size", "ridge", "cost"))
+  if (!is.null(axis)) return(axis)
+  if (length(unique(stats::na.omit(x$results$sigma))) > 1L) "sigma" else "size"
 }
 
 # What is drawn: rows of the results, the best over all other parameters at each value `at` of one
 # parameter on each `line`.
 tune_curves <- function(x) {
   results <- x$results
-  several <- function(name) name %in% x$gridded && length(unique(results[[name]])) > 1L
-  axis <- Find(several, c("size", "ridge", "cost"))
-  if (is.null(axis)) {
-    axis <- if (length(unique(stats::na.omit(results$sigma))) > 1L) "sigma" else "size"
-  }
+  axis <- tune_axis(x)
   line <- if (axis == "sigma") kernel_families(x) else results$kernel
   at <- results[[axis]]
   if (anyNA(at)) at[is.na(at)] <- if (all(is.na(at))) 1 else stats::median(at, na.rm = TRUE)
@@ -193,15 +204,4 @@ line_names <- function(labels) {
     labels <- substring(labels, nchar(kernel[1L]) + 3L)
   }
   shorten(labels, 28L)
-}
-
-# Limits of the axis, with room at its right for a legend off the curves.
-room_for_legend <- function(at, names, log) {
-  ends <- range(if (log) log(at) else at)
-  if (length(names) > 1L) {
-    inches <- 0.85 * (4 + lines_a_letter * max(nchar(names))) * graphics::par("csi")
-    share <- min(0.5, inches / graphics::par("pin")[1L])
-    ends[2L] <- ends[2L] + max(diff(ends), 1e-3 * abs(ends[2L])) * share / (1 - share)
-  }
-  if (log) exp(ends) else ends
 }

@@ -65,3 +65,37 @@ test_that("pictures that a model cannot give are refused by name", {
   expect_error(ggplot2::autoplot(kernel_pca(iris[1:4], ncomp = 2), components = c(1, 5)),
     "components", class = "kernelect_error_argument")
 })
+
+test_that("boundaries, effects and calibrations have their picture", {
+  skip_if_not_installed("ggplot2")
+  auto <- ggplot2::autoplot
+  circles <- simulate_circles(80, seed = 1, radius = c(1, 0.7), sd = 0.2)
+  fit <- kernel_lm(y ~ ., circles)
+  shown <- plot_boundary(fit, circles, grid = 12, draw = FALSE)
+  plot <- auto(shown)
+  points <- ggplot2::layer_data(plot, 5)
+  expect_equal(points$x, circles$x1)
+  expect_identical(points$colour, palette_classes[as.integer(circles$y)])
+  wrong <- predict(fit, circles) != circles$y
+  expect_equal(ggplot2::layer_data(plot, 6)$y, circles$x2[wrong])
+  slice <- auto(plot_boundary(kernel_lda(Species ~ ., iris), iris, grid = 12, draw = FALSE))
+  expect_match(slice$labels$caption, "Petal.Length = 4.35")
+  expect_gt(nrow(drawn(slice)), 0)
+  effect <- plot_effect(kernel_lm(mpg ~ wt + hp, mtcars), mtcars, "wt", draw = FALSE)
+  expect_equal(drawn(auto(effect), 2)$y, effect$mean)
+  lda <- kernel_lda(Species ~ ., iris)
+  several <- plot_effect(lda, iris, "Petal.Width", rows = 20, draw = FALSE)
+  expect_setequal(drawn(auto(several))$y, several$mean)
+  surface <- plot_effect(fit, circles, c("x1", "x2"), grid = 10, rows = 5, draw = FALSE)
+  expect_gt(nrow(drawn(auto(surface))), 0)
+  warp <- kernel_lm(breaks ~ wool + tension, warpbreaks)
+  levels <- plot_effect(warp, warpbreaks, "tension", draw = FALSE)
+  expect_equal(drawn(auto(levels), 2)$y, levels$mean)
+  both <- plot_effect(warp, warpbreaks, c("tension", "wool"), draw = FALSE)
+  expect_equal(drawn(auto(both))$y, both$mean)
+  takes <- kernel_takes(y ~ ., circles)
+  fused <- kernel_fusion(y ~ ., circles, kernels = list(rbf_kernel()))
+  for (model in list(takes, fused)) {
+    expect_equal(drawn(auto(model, "calibration"))$y, model$calibration$reliability$frequency)
+  }
+})

@@ -189,7 +189,7 @@ rows_of <- function(cases, f) vapply(cases, f, "")
 
 test_that("every exported function is in the catalogue", {
   elsewhere <- c( # in test-boundary.R, test-export.R, test-text.R, test-recipes.R
-    "export_c", "plot_boundary", "read_model", "write_model",
+    "export_c", "plot_boundary", "plot_effect", "read_model", "write_model",
     grep("^step_", exported(), value = TRUE)
   )
   expect_identical(

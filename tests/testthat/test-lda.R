@@ -314,6 +314,8 @@ test_that("probabilities are calibrated on rows left out of the same analysis", 
   fit <- kernel_lda(iris[1:4], iris$Species, size = 8, ridge = 0.01)
   z <- predict(fit$basis, iris[1:4])
   penalty <- 0.01 * 150 * mean(apply(z, 2, function(v) mean((v - mean(v))^2)))
+  left_out <- lda_decisions(fit, left_out_by_lda(fit, z, iris$Species, penalty))
+  expect_equal(fit$left_out_error, mean(max.col(left_out) != as.integer(iris$Species)))
   twin <- calibrate_softmax(lda_decisions(fit, left_out_by_lda(fit, z, iris$Species, penalty)),
     iris$Species)
   expect_equal(fit$calibration[c("slope", "offset")], twin, tolerance = 1e-5)

@@ -252,7 +252,7 @@ test_that("methods print, summarise and draw", {
   })
   pdf(NULL)
   on.exit(dev.off())
-  expect_identical(plot(classes), classes$confusion)
+  expect_identical(plot(classes), classes$left_out_confusion)
   expect_equal(plot(reg)$observed, mtcars$mpg)
   expect_named(plot(classes, type = "loo"), c("size", "ridge", "loss", "error"))
   expect_named(plot(kernel_lm(iris[1:2], iris[3:4] |> as.matrix(), size = 5)),
