@@ -1,0 +1,271 @@
+# How predictions of a model move with one or two of its columns, averaged over rows.
+
+#' Plot the effect of one or two columns on the predictions of a model
+#'
+#' Predictions of any model, averaged over rows of `data`, as one or two columns are moved through
+#' their range: the partial dependence. Use it to see what a model of several columns has learned
+#' about one of them, or about two together.
+#'
+#' @details
+#' Every row of `data` is predicted with the columns set to each point of a grid, its other columns
+#' as they are; the curve is the mean over rows, the band holds the middle 80 % of them. A band as
+#' wide as the curve is high says that the effect depends on other columns: try two at once.
+#' Combinations that no row comes near are predicted all the same; ticks (or points) show where rows
+#' are.
+#'
+#' Classifiers are shown by their probabilities, where they have none by the share of rows given to
+#' a class; models of several numbers, such as [kernel_pca()], by the first few of them.
+#'
+#' @param object a fitted model with `predict()`: any of this package that was fitted to columns, or
+#'   of another one.
+#' @param data a data frame with the columns of the model, such as the training rows.
+#' @param columns names of one or two columns, numbers or factors. Default: the first one the model
+#'   uses.
+#' @param class for a classifier, the class whose probability is shown. Default: for one column all
+#'   classes (of two the second), for two columns the class that they move most.
+#' @param rows at most this many rows of `data`, evenly spaced, are averaged over.
+#' @param grid number of grid points along a column of numbers. Default: 50 for one column, 25 for
+#'   two.
+#' @inheritParams plot_boundary
+#' @returns A data frame of class `kernel_effect`, invisibly: the columns, `response` (which class
+#'   or number), `mean`, and `low` and `high`, the ends of the band.
+#' @examples
+#' fit <- kernel_lm(mpg ~ wt + hp + qsec, mtcars)
+#' plot_effect(fit, mtcars, "wt")
+#' plot_effect(fit, mtcars, c("wt", "hp"), grid = 12)
+#' plot_effect(kernel_lda(Species ~ ., iris), iris, "Petal.Length", rows = 50)
+#' @family models
+#' @export
+plot_effect <- function(object, data, columns = NULL, class = NULL, rows = 200, grid = NULL,
+                        draw = TRUE, ...) {
+  data <- check_rows_to_show(object, data, "a fitted model")
+  columns <- effect_columns(object, data, columns)
+  rows <- check_whole(rows, "rows", min = 1)
+  if (is.null(grid)) grid <- if (length(columns) == 1L) 50 else 25
+  grid <- check_whole(grid, "grid", min = 2, max = 500)
+  if (!check_flag(draw, "draw")) check_dots(...)
+  effect <- effect_of(object, data, columns, class, rows, grid)
+  if (draw && is_surface(effect)) draw_surface(effect, ...)
+  if (draw && !is_surface(effect)) draw_effect(effect, ...)
+  invisible(effect)
+}
+
+# ---- what is asked ----------------------------------------------------------------------------
+
+effect_columns <- function(object, data, columns) {
+  used <- model_variables(object, data)
+  possible <- names(data)[vapply(data, function(v) {
+    is.factor(v) || is.character(v) || is.logical(v) || is.numeric(v)
+  }, NA)]
+  if (is.null(columns)) columns <- utils::head(intersect(used, possible), 1L)
+  if (!is.character(columns) || !length(columns) %in% 1:2 || anyDuplicated(columns) ||
+      !all(columns %in% possible)) {
+    must_be("columns", "the names of one or two columns of `data`, numbers or factors", columns)
+  }
+  unused <- setdiff(columns, used)
+  if (length(used) && length(unused)) {
+    abort("argument", "`columns`: the model does not use ", backticked(unused), ".")
+  }
+  # numbers go along the axis
+  columns[order(!vapply(data[columns], is.numeric, NA))]
+}
+
+# The points at which a column is set.
+effect_grid <- function(v, grid) {
+  if (!is.numeric(v)) {
+    levels <- if (is.factor(v)) levels(factor(v)) else sort(unique(v))
+    return(if (is.factor(v)) factor(levels, levels(v)) else levels)
+  }
+  known <- sort(unique(v[is.finite(v)]))
+  if (!length(known)) abort("data", "`columns` of `data` have no finite values to draw.")
+  if (length(known) <= 12L) known else seq(known[1L], known[length(known)], length.out = grid)
+}
+
+# ---- what the model says ------------------------------------------------------------------------
+
+# Numbers to average, a column each: probabilities, shares of classes, or the predictions.
+effect_values <- function(object, mesh) {
+  if (inherits(object, "kernel_rank")) {
+    abort("argument", "`object` is a ranking: it predicts nothing that could be drawn.")
+  }
+  found <- if (inherits(object, "kernelect_model") && gives_classes(object)) {
+    tryCatch(ask_model(object, mesh, type = "prob"),
+             kernelect_error_argument = function(e) ask_model(object, mesh))
+  } else {
+    ask_model(object, mesh)
+  }
+  if (is.list(found) && is.factor(found$class)) found <- found$class
+  if (is.factor(found)) return(structure(indicators(found), classes = TRUE))
+  if (!is.numeric(found)) must_be("object", "a model that predicts numbers or classes", object)
+  found <- as.matrix(found)
+  if (ncol(found) > 1L && is.null(colnames(found))) colnames(found) <- colnames_or(found, "y")
+  attr(found, "classes") <- inherits(object, "kernelect_model") && gives_classes(object)
+  found
+}
+
+gives_classes <- function(object) {
+  if (inherits(object, "kernel_tune")) object <- object$model
+  is_classifier(object)
+}
+
+most_curves <- 6L
+
+effect_of <- function(object, data, columns, class, rows, grid) {
+  data <- data[evenly_spaced(nrow(data), rows), , drop = FALSE]
+  rownames(data) <- NULL
+  points <- do.call(expand.grid, c(
+    lapply(data[columns], effect_grid, grid), list(stringsAsFactors = FALSE, KEEP.OUT.ATTRS = FALSE)
+  ))
+  n <- nrow(data)
+  mesh <- data[rep(seq_len(n), nrow(points)), , drop = FALSE]
+  rownames(mesh) <- NULL
+  mesh[columns] <- points[rep(seq_len(nrow(points)), each = n), , drop = FALSE]
+  values <- effect_values(object, mesh)
+  classes <- isTRUE(attr(values, "classes"))
+  shown <- effect_responses(values, class, n, classes, alone = length(columns) == 1L)
+  response <- if (classes) NULL else response_name(model_terms(object))
+  table <- do.call(rbind, lapply(shown, function(j) {
+    name <- if (is.null(colnames(values))) "prediction" else colnames(values)[j]
+    cbind(points, response = name, effect_summary(matrix(values[, j], n)))
+  }))
+  structure(table, class = c("kernel_effect", "data.frame"), columns = columns, classes = classes,
+            name = response, n = n, rows = data[columns])
+}
+
+effect_summary <- function(values) {
+  ends <- apply(values, 2L, stats::quantile, c(0.1, 0.9), na.rm = TRUE, names = FALSE)
+  data.frame(mean = colMeans(values, na.rm = TRUE), low = ends[1L, ], high = ends[2L, ])
+}
+
+# Which columns of the predictions are drawn.
+effect_responses <- function(values, class, n, classes, alone) {
+  if (!is.null(class)) {
+    if (!classes || !is.character(class) || length(class) != 1L || !class %in% colnames(values)) {
+      must_be("class", if (classes) {
+        paste("one of", paste0("\"", colnames(values), "\"", collapse = ", "))
+      } else {
+        "NULL for a model of numbers"
+      }, class)
+    }
+    return(match(class, colnames(values)))
+  }
+  if (classes && ncol(values) == 2L) return(2L)
+  if (alone) return(utils::head(seq_len(ncol(values)), most_curves))
+  moved <- apply(values, 2L, function(v) {
+    diff(range(colMeans(matrix(v, n), na.rm = TRUE), na.rm = TRUE))
+  })
+  which.max(moved)
+}
+
+# ---- drawing ------------------------------------------------------------------------------------
+
+is_surface <- function(effect) {
+  columns <- attr(effect, "columns")
+  length(columns) == 2L && is.numeric(effect[[columns[2L]]])
+}
+
+# What the height is: "mean of mpg", "mean probability of b".
+effect_label <- function(effect) {
+  several <- length(unique(effect$response)) > 1L
+  if (attr(effect, "classes")) {
+    return(if (several) "mean probability" else paste("mean probability of", effect$response[1L]))
+  }
+  name <- attr(effect, "name")
+  if (several || is.null(name)) {
+    return(if (several || effect$response[1L] == "prediction") "mean prediction" else
+      paste("mean of", effect$response[1L]))
+  }
+  paste("mean prediction of", name)
+}
+
+effect_title <- function(effect) {
+  columns <- attr(effect, "columns")
+  moved <- vapply(split(effect$mean, effect$response), function(v) diff(range(v, na.rm = TRUE)), 0)
+  most <- names(moved)[which.max(moved)]
+  ends <- range(effect$mean[effect$response == most], na.rm = TRUE)
+  classes <- attr(effect, "classes")
+  what <- if (classes) {
+    paste("Probability of", most)
+  } else if (length(moved) > 1L) {
+    most
+  } else {
+    sub("^mean p", "P", effect_label(effect))
+  }
+  number <- function(v) if (classes) sprintf("%.2f", v) else format(v, digits = 3)
+  sprintf("%s from %s to %s over %s", what, number(ends[1L]), number(ends[2L]),
+          paste(columns, collapse = " and "))
+}
+
+# Curves: a response or a level of the second column each.
+effect_curves <- function(effect) {
+  columns <- attr(effect, "columns")
+  group <- if (length(columns) == 2L) effect[[columns[2L]]] else effect$response
+  factor(group, unique(as.character(group)))
+}
+
+effect_note <- function(effect, one) {
+  paste0("mean over ", attr(effect, "n"), " rows", if (one) "; band: the middle 80 %")
+}
+
+draw_effect <- function(effect, ...) {
+  column <- attr(effect, "columns")[1L]
+  x <- effect[[column]]
+  labels <- if (!is.numeric(x)) unique(as.character(x))
+  at <- if (is.null(labels)) x else match(as.character(x), labels)
+  group <- effect_curves(effect)
+  k <- nlevels(group)
+  colours <- class_colours(k)
+  names <- if (k > 1L) shorten(levels(group), 20L)
+  height <- range(if (k == 1L) effect[c("low", "high")] else effect$mean, na.rm = TRUE)
+  wide <- range(at) + if (is.null(labels)) 0 else c(-0.4, 0.4)
+  local_par(las = upright(height), mgp = c(2, 0.6, 0))
+  draw(graphics::plot, list(
+    x = limits_with_key(wide, names), y = height, type = "n", xlab = column,
+    ylab = effect_label(effect), main = effect_title(effect),
+    xaxt = if (is.null(labels)) "s" else "n"
+  ), ..., title_line = title_over(names))
+  if (!is.null(labels)) graphics::axis(1, seq_along(labels), shorten(labels, 14L))
+  for (i in seq_len(k)) {
+    part <- group == levels(group)[i]
+    effect_line(at[part], effect[part, ], colours[i], i, labels, band = k == 1L)
+  }
+  if (is.null(labels)) graphics::rug(attr(effect, "rows")[[column]], col = "grey40", quiet = TRUE)
+  look <- if (is.null(labels)) list(lty = seq_len(k)) else list(pch = class_symbols(k))
+  if (k > 1L) do.call(add_key, c(list(names, colours), look))
+  note_below(effect_note(effect, k == 1L))
+}
+
+effect_line <- function(at, part, colour, lty, labels, band) {
+  if (band && is.null(labels)) {
+    graphics::polygon(c(at, rev(at)), c(part$low, rev(part$high)), col = tint(colour, 0.2),
+                      border = NA)
+    graphics::box()
+  } else if (band) {
+    graphics::segments(at, part$low, at, part$high, col = tint(colour, 0.4), lwd = 6, lend = 1)
+  }
+  if (is.null(labels)) {
+    graphics::lines(at, part$mean, col = colour, lwd = 2, lty = lty)
+  } else {
+    graphics::points(at, part$mean, col = colour, pch = class_symbols(lty)[lty])
+  }
+}
+
+draw_surface <- function(effect, ...) {
+  columns <- attr(effect, "columns")
+  u <- unique(effect[[columns[1L]]])
+  v <- unique(effect[[columns[2L]]])
+  z <- matrix(effect$mean, length(u))
+  levels <- pretty(range(z, na.rm = TRUE), 12L)
+  local_par(las = upright(v), mgp = c(2, 0.6, 0))
+  draw(graphics::plot, list(
+    x = range(u), y = range(v), type = "n", xaxs = "i", yaxs = "i", xlab = columns[1L],
+    ylab = columns[2L], main = effect_title(effect)
+  ), ...)
+  shades <- tint(grDevices::hcl.colors(length(levels) - 1L, "viridis"), 0.7)
+  graphics::.filled.contour(u, v, z, levels, shades)
+  graphics::contour(u, v, z, levels = levels, add = TRUE, col = "grey20", labcex = 0.8)
+  rows <- attr(effect, "rows")
+  graphics::points(rows[[1L]], rows[[2L]], pch = 16, cex = 0.4, col = "#00000099")
+  graphics::box()
+  note_below(effect_note(effect, one = FALSE))
+}

@@ -1,0 +1,115 @@
+# Partial dependence as it is defined: one row and one point of the grid at a time.
+reference_effect <- function(fit, data, column, at, answer) {
+  vapply(at, function(value) {
+    mean(vapply(seq_len(nrow(data)), function(i) {
+      row <- data[i, ]
+      row[[column]] <- value
+      answer(predict(fit, row))
+    }, 0))
+  }, 0)
+}
+
+quietly_drawn <- function(...) {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  plot_effect(...)
+}
+
+test_that("the effect of a column is the mean prediction with the column set", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = 6)
+  shown <- quietly_drawn(fit, mtcars, "wt", grid = 5)
+  expect_s3_class(shown, "kernel_effect")
+  at <- seq(min(mtcars$wt), max(mtcars$wt), length.out = 5)
+  expect_equal(shown$wt, at)
+  expect_equal(shown$mean, reference_effect(fit, mtcars, "wt", at, identity))
+  one <- vapply(seq_len(32), function(i) predict(fit, transform(mtcars[i, ], wt = at[2])), 0)
+  expect_equal(c(shown$low[2], shown$high[2]), unname(stats::quantile(one, c(0.1, 0.9))))
+  # few values are taken as they are, factors by level
+  few <- kernel_lm(mpg ~ cyl + wt, mtcars)
+  expect_equal(quietly_drawn(few, mtcars, "cyl")$cyl, c(4, 6, 8))
+  warp <- kernel_lm(breaks ~ wool + tension, warpbreaks)
+  shown <- quietly_drawn(warp, warpbreaks, "tension")
+  expect_identical(as.character(shown$tension), c("L", "M", "H"))
+  expect_equal(shown$mean,
+    unname(reference_effect(warp, warpbreaks, "tension", c("L", "M", "H"), identity)))
+  expect_identical(attr(quietly_drawn(fit, mtcars, rows = 10), "n"), 10L)
+})
+
+test_that("classifiers are shown by probabilities, others by the share of a class", {
+  fit <- kernel_lda(Species ~ ., iris, size = 8)
+  shown <- quietly_drawn(fit, iris, "Petal.Length", grid = 4, rows = 30)
+  expect_identical(unique(shown$response), levels(iris$Species))
+  expect_equal(as.vector(tapply(shown$mean, shown$Petal.Length, sum)), rep(1, 4))
+  only <- quietly_drawn(fit, iris, "Petal.Length", grid = 4, rows = 30, class = "setosa")
+  expect_equal(only$mean, shown$mean[shown$response == "setosa"])
+  two <- kernel_lm(y ~ x1 + x2, simulate_circles(60, seed = 1))
+  expect_identical(unique(quietly_drawn(two, simulate_circles(60, seed = 1), "x1")$response), "b")
+  # the class that two columns move most
+  pair <- quietly_drawn(fit, iris, c("Petal.Length", "Petal.Width"), grid = 4, rows = 30)
+  expect_identical(length(unique(pair$response)), 1L)
+  expect_identical(nrow(pair), 16L)
+  skip_if_not_installed("e1071")
+  svm <- e1071::svm(Species ~ Petal.Length + Petal.Width, iris)
+  shown <- quietly_drawn(svm, iris, "Petal.Length", grid = 4, rows = 20)
+  rows <- iris[evenly_spaced(150, 20), ]
+  rows$Petal.Length <- shown$Petal.Length[4]
+  expect_equal(shown$mean[shown$Petal.Length == shown$Petal.Length[4]],
+    as.vector(table(predict(svm, rows))) / 20)
+})
+
+test_that("every model with predict() has an effect, and two columns a surface or curves", {
+  models <- list(
+    kernel_lm(Species ~ ., iris), kernel_lda(Species ~ ., iris), kernel_takes(Species ~ ., iris),
+    kernel_fusion(Species ~ ., iris, kernels = list(rbf_kernel())),
+    kernel_pca(iris[1:4], ncomp = 3), kernel_basis(iris[1:4], size = 4),
+    kernel_tune(Species ~ ., iris, folds = 2, grid = list(size = c(3, 6))),
+    kernel_lm(Sepal.Length ~ Petal.Length + Species, iris),
+    stats::lm(Sepal.Length ~ Petal.Length, iris),
+    kernel_fusion(Sepal.Length ~ Petal.Length + Petal.Width, iris)
+  )
+  for (model in models) {
+    shown <- quietly_drawn(model, iris, "Petal.Length", grid = 4, rows = 15)
+    expect_true(all(is.finite(shown$mean)), info = class(model)[1])
+  }
+  both <- quietly_drawn(models[[8]], iris, c("Species", "Petal.Length"), grid = 4, rows = 10)
+  expect_identical(attr(both, "columns"), c("Petal.Length", "Species"))
+  expect_false(is_surface(both))
+  d <- drawing(plot_effect(models[[8]], iris, c("Petal.Length", "Species"), grid = 4))
+  expect_words(c(levels(iris$Species), "mean prediction of Sepal.Length", "mean over 150 rows"),
+    d$text$text)
+  expect_on_page(d)
+})
+
+test_that("curves are drawn through the means, the title tells how far they go", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars)
+  d <- drawing(shown <- withVisible(plot_effect(fit, mtcars, "wt", grid = 6)))
+  expect_identical(shown$visible, FALSE)
+  effect <- shown$value
+  expect_line(lines_in(d, palette_classes[1], 6)[[1]], effect$wt, effect$mean, d)
+  ends <- vapply(range(effect$mean), format, "", digits = 3)
+  expect_words(c(sprintf("Prediction of mpg from %s to %s over wt", ends[1], ends[2]), "wt",
+    "mean over 32 rows; band: the middle 80 %"),
+    d$text$text)
+  expect_on_page(d)
+  surface <- drawing(plot_effect(fit, mtcars, c("wt", "hp"), grid = 8))
+  expect_words(c("wt", "hp"), surface$text$text)
+  rows <- surface$marks[surface$marks$colour == "#000000", ]
+  expect_equal(rows$u, mtcars$wt, tolerance = 1e-2)
+})
+
+test_that("what cannot be shown is refused by name", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = 4)
+  expect_snapshot(error = TRUE, {
+    plot_effect()
+    plot_effect(fit)
+    plot_effect(fit, mtcars, "cyl")
+    plot_effect(fit, mtcars, c("wt", "wt"))
+    plot_effect(fit, mtcars, "none")
+    plot_effect(fit, mtcars, class = "a")
+    plot_effect(kernel_lda(Species ~ ., iris), iris, class = "a")
+    plot_effect(kernel_rank(Species ~ ., iris), iris)
+    plot_effect(fit, mtcars, grid = 1)
+    plot_effect(fit, mtcars, draw = FALSE, lwd = 2)
+    plot_effect(fit, transform(mtcars, wt = NA_real_))
+  })
+})
