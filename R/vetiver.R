@@ -25,7 +25,7 @@
 NULL
 
 #' @exportS3Method vetiver::vetiver_create_description
-vetiver_create_description.kernelect_model <- function(model) {
+vetiver_create_description.kernelect_model <- function(model) { # nolint: object_length_linter.
   fitted <- if (inherits(model, "kernel_tune")) model$model else model
   kind <- if (inherits(fitted, c("kernel_lm", "kernel_fusion"))) {
     if (is.null(fitted$levels)) " regression" else " classification"
