@@ -35,3 +35,18 @@ SEXP ffi_solve(SEXP a, SEXP b)
   UNPROTECT(1);
   return good ? out : R_NilValue;
 }
+
+/* b R^{-1}, R upper triangular. */
+SEXP ffi_divide_upper(SEXP b, SEXP r)
+{
+  size_t m, n, rows, columns;
+  const double *values = ffi_matrix(b, &m, &n, "matrix");
+  const double *factor = ffi_matrix(r, &rows, &columns, "factor");
+  ffi_assert(rows == n && columns == n, "dimensions");
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)m, (int)n));
+  memcpy(REAL(out), values, m * n * sizeof(double));
+  ke_divide_upper(m, n, factor, n, REAL(out), m, &env);
+  UNPROTECT(1);
+  return out;
+}

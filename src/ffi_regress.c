@@ -56,9 +56,8 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept)
   g.y_mean = REAL(VECTOR_ELT(out, 5));
   g.extra = ffi_doubles(g.L * g.L);
   g.work = ffi_doubles(g.L * (g.L + 1));
+  g.dependent = LOGICAL(VECTOR_ELT(out, 8));
   ke_regress(&g, &env);
-  for (size_t l = 0; l < g.L; l++)
-    LOGICAL(VECTOR_ELT(out, 8))[l] = ke_is_dependent(&g, l);
   UNPROTECT(1);
   return out;
 }
@@ -71,11 +70,13 @@ static double sum_of(const double *weight, size_t n)
   return weight ? total : (double)n;
 }
 
-/* The result of ffi_regress(), read again. */
+/* The result of ffi_regress(), read again: all its rows, or some of them with `total`, the sum of
+ * the weights of all. */
 static ke_regression unpack(SEXP fit)
 {
   ke_regression g;
   size_t rows, columns;
+  SEXP dependent = field(fit, "dependent"), total = field(fit, "total");
   memset(&g, 0, sizeof g);
   g.z = (double *)ffi_matrix(field(fit, "q"), &g.n, &g.L, "q");
   g.y = (double *)ffi_matrix(field(fit, "y"), &rows, &g.k, "y");
@@ -86,7 +87,9 @@ static ke_regression unpack(SEXP fit)
   ffi_assert(rows == g.L && columns == g.k, "c");
   g.weight = ffi_optional(field(fit, "weights"), g.n, "weights");
   g.intercept = Rf_asLogical(field(fit, "intercept"));
-  g.total = sum_of(g.weight, g.n);
+  ffi_assert(TYPEOF(dependent) == LGLSXP && (size_t)XLENGTH(dependent) == g.L, "dependent");
+  g.dependent = LOGICAL(dependent);
+  g.total = total == R_NilValue ? sum_of(g.weight, g.n) : Rf_asReal(total);
   return g;
 }
 

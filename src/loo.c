@@ -178,7 +178,7 @@ static void project(const ke_regression *g, double *t, size_t size, size_t l)
 {
   for (int sweep = 0; sweep < 2; sweep++)
     for (size_t j = 0; j < l; j++)
-      if (g->r[j + j * g->L] == 1.0 && ke_is_dependent(g, j))
+      if (g->dependent[j])
         add_multiple(t + l * size, size, -dot(t + l * size, t + j * size, size), t + j * size);
 }
 
@@ -194,7 +194,7 @@ void ke_nested_inverse(const ke_regression *g, size_t size, double *t, const ke_
       ke_gemv('N', l, l, -1.0, t, size, r, 1, 0.0, column);
     column[l] = 1.0;
     project(g, t, size, l);
-    const double by = ke_is_dependent(g, l) ? sqrt(dot(column, column, size)) : r[l];
+    const double by = g->dependent[l] ? sqrt(dot(column, column, size)) : r[l];
     for (size_t i = 0; i <= l; i++)
       column[i] /= by;
     ke_check(env);
@@ -222,7 +222,7 @@ static void grow(double *x, const double *t, size_t size, int null, double by)
 static void grow_limits(const ke_loo *o, const block *s, const limits *f, const double *t, size_t l)
 {
   const ke_regression *g = o->g;
-  const int null = ke_is_dependent(g, l);
+  const int null = g->dependent[l];
   for (size_t i = 0; i < f->count; i++)
     grow(f->x + i * o->size, t, o->size, null, g->z[s->i0 + f->row[i] + l * g->n]);
   for (size_t j = 0; j < g->k; j++)
@@ -293,7 +293,7 @@ static void transposed_factor(const ke_regression *g, ke_bidiagonal *b)
   const size_t m = b->size;
   clear(b->a, m * m);
   for (size_t l = 0; l < m; l++) {
-    const int dependent = ke_is_dependent(g, l);
+    const int dependent = g->dependent[l];
     for (size_t i = 0; i <= l; i++)
       b->a[l + i * m] = dependent && i == l ? 0.0 : g->r[i + l * g->L];
   }

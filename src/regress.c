@@ -261,6 +261,14 @@ static void take_coordinates(const ke_regression *g, const ke_env *env)
   weigh_rows(g, g->z, g->L, 0);
 }
 
+static int is_zero(const double *a, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (a[i] != 0.0)
+      return 0;
+  return 1;
+}
+
 void ke_regress(ke_regression *g, const ke_env *env)
 {
   g->total = total_weight(g);
@@ -272,15 +280,8 @@ void ke_regress(ke_regression *g, const ke_env *env)
     by_gram_schmidt(g, env);
   }
   ke_gemm('T', 'N', g->L, g->k, g->n, 1.0, g->z, g->n, g->y, g->n, 0.0, g->c, g->L);
+  for (size_t l = 0; l < g->L; l++)
+    g->dependent[l] = is_zero(g->z + l * g->n, g->n);
   weigh_rows(g, g->z, g->L, 1);
   weigh_rows(g, g->y, g->k, 1);
-}
-
-int ke_is_dependent(const ke_regression *g, size_t l)
-{
-  const double *q = g->z + l * g->n;
-  for (size_t i = 0; i < g->n; i++)
-    if (q[i] != 0.0)
-      return 0;
-  return 1;
 }

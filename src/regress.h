@@ -16,17 +16,15 @@ typedef struct {
   double *mean;         /* out, L: (weighted) column means of z, or 0 */
   double *y;            /* n x k: in responses, out less their means */
   double *y_mean;       /* out, k */
-  double *r;     /* out, L x L upper triangular: [root w (z - mean); root ridge I] = [Q; *] R */
-  double *c;     /* out, L x k: coefficients of size l are R[l, l]^{-1} c[l, ] */
-  double *extra; /* work, L x L: the rows * */
-  double *work;  /* work, L x (L + 1) */
-  double total;  /* out: sum of the weights */
+  double *r;      /* out, L x L upper triangular: [root w (z - mean); root ridge I] = [Q; *] R */
+  double *c;      /* out, L x k: coefficients of size l are R[l, l]^{-1} c[l, ] */
+  int *dependent; /* out, L: whether a column of z adds nothing to those before it; its column of Q
+                     is zero then, with a unit on the diagonal of R */
+  double *extra;  /* work, L x L: the rows * */
+  double *work;   /* work, L x (L + 1) */
+  double total;   /* out: sum of the weights */
 } ke_regression;
 
 void ke_regress(ke_regression *g, const ke_env *env);
-
-/* After ke_regress(): whether column l of z added nothing to those before it; its column of Q is
- * zero then, with a unit on the diagonal of R. */
-int ke_is_dependent(const ke_regression *g, size_t l);
 
 #endif

@@ -36,6 +36,7 @@ static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, cons
   p.g.c = malloc(L * k * sizeof(double));
   p.g.extra = malloc(L * L * sizeof(double));
   p.g.work = malloc(L * (L + 1) * sizeof(double));
+  p.g.dependent = malloc(L * sizeof(int));
   p.g.from = z;
   memcpy(p.g.y, y, n * k * sizeof(double));
   ke_env env = counting(&p.fitting, 1);
@@ -66,6 +67,7 @@ static void release(problem *p)
                       p->g.extra, p->g.work, p->z,   p->y,        p->loss, p->error};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     free(arrays[i]);
+  free(p->g.dependent);
 }
 
 /* Gaussian elimination with row exchanges: a (m x m, overwritten) x = b (overwritten). */

@@ -64,6 +64,11 @@ glue_calls <- function() {
     ffi_cholesky = list(list(K), list(list(K[, -1], text, K[0, 0]))),
     ffi_solve = list(list(K, rep(1, 6)), list(list(K[, -1], text, K[0, 0]), list(1, NULL, 1:6))),
     ffi_distances = list(list(x), list(c(list(x[0, ]), bad_x))),
+    ffi_column_moments = list(list(x), list(bad_x)),
+    ffi_join_moments = list(list(diag(7), diag(7)), list(list(x), list(diag(7)[, -1]))),
+    ffi_mean_and_sd = list(list(diag(7)), list(list(x))),
+    ffi_divide_upper = list(list(x, diag(2)), list(bad_x, list(K))),
+    ffi_qr_append = list(list(NULL, x), list(list(K, text), bad_x)),
     ffi_column_sd = list(list(x, c(0, 0)), list(bad_x, list(0, NULL, 1:2))),
     ffi_scale_columns = list(list(x, c(0, 0), c(1, 1)), list(bad_x, list(0, NULL), list(1, NULL))),
     ffi_criterion = list(
@@ -128,7 +133,8 @@ glue_calls <- function() {
     ffi_nested_loo = list(
       list(regression, 2, NULL, TRUE),
       list(list(within_list(regression, q = x[-1, ]), within_list(regression, r = diag(3)),
-        within_list(regression, c = diag(3))), list(0, 3),
+        within_list(regression, c = diag(3)), within_list(regression, dependent = NULL),
+        within_list(regression, dependent = TRUE)), list(0, 3),
            list(label[-1], as.double(label), label, label - 2L), NULL)
     ),
     ffi_bidiagonalise = list(list(regression, 2),

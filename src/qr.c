@@ -1,0 +1,93 @@
+/* QR of rows that come in pieces (sequential TSQR; Demmel, Grigori, Hoemmen and Langou 2012).
+ *
+ * [R; rows] = Q [R'; 0] by Householder reflections I - tau v v', v = (e_j; b): a reflection touches
+ * row j of R and all new rows, nothing else, so the zeros below the diagonal of R cost nothing. A
+ * panel's reflections act on the columns right of it at once, as I - V T'V' with V = [I; B] and T
+ * upper triangular: T_jj = tau_j, T_{<j, j} = -tau_j T (B'b_j). The error is that of Householder QR
+ * of all rows together: no squares of the condition as in normal equations. Cost 2 m p^2, mostly in
+ * matrix products. */
+#include "qr.h"
+
+#include "blas.h"
+
+#include <string.h>
+
+#define PANEL 32
+
+size_t ke_qr_work(size_t p) { return PANEL * (PANEL + 1 + p); }
+
+/* Columns (j, end) lose their part along reflection j, v of which is column j of the rows. */
+static void reflect_rest(const ke_qr *q, size_t j, size_t end, double tau)
+{
+  const double *v = q->rows + j * q->m;
+  for (size_t k = j + 1; k < end; k++) {
+    double *column = q->rows + k * q->m, *top = q->r + j + k * q->p, along = *top;
+    for (size_t i = 0; i < q->m; i++)
+      along += v[i] * column[i];
+    along *= tau;
+    *top -= along;
+    for (size_t i = 0; i < q->m; i++)
+      column[i] -= along * v[i];
+  }
+}
+
+/* Column j of T; t is PANEL x PANEL, b the columns of the panel, w a column of work. */
+static void extend_t(const ke_qr *q, const double *b, size_t j, double tau, double *t, double *w)
+{
+  for (size_t i = 0; i < j; i++)
+    w[i] = 0.0;
+  if (j > 0)
+    ke_gemv('T', q->m, j, -tau, b, q->m, b + j * q->m, 1, 0.0, w);
+  for (size_t i = 0; i < j; i++) {
+    double sum = 0.0;
+    for (size_t k = i; k < j; k++)
+      sum += t[i + k * PANEL] * w[k];
+    t[i + j * PANEL] = sum;
+  }
+  t[j + j * PANEL] = tau;
+}
+
+/* w (count x rest) = T' w, from the last row up since T' is lower triangular. */
+static void multiply_t(const double *t, size_t count, double *w, size_t rest)
+{
+  for (size_t k = 0; k < rest; k++)
+    for (size_t i = count; i-- > 0;) {
+      double sum = 0.0;
+      for (size_t j = 0; j <= i; j++)
+        sum += t[j + i * PANEL] * w[j + k * count];
+      w[i + k * count] = sum;
+    }
+}
+
+/* The reflections of the panel [from, end) on the columns right of it. */
+static void reflect_trailing(const ke_qr *q, size_t from, size_t end, const double *t, double *w)
+{
+  const size_t count = end - from, rest = q->p - end, m = q->m;
+  const double *b = q->rows + from * m;
+  double *trailing = q->rows + end * m;
+  for (size_t k = 0; k < rest; k++)
+    memcpy(w + k * count, q->r + from + (end + k) * q->p, count * sizeof(double));
+  ke_gemm('T', 'N', count, rest, m, 1.0, b, m, trailing, m, 1.0, w, count);
+  multiply_t(t, count, w, rest);
+  for (size_t k = 0; k < rest; k++)
+    for (size_t i = 0; i < count; i++)
+      q->r[from + i + (end + k) * q->p] -= w[i + k * count];
+  ke_gemm('N', 'N', m, rest, count, -1.0, b, m, w, count, 1.0, trailing, m);
+}
+
+void ke_qr_append(const ke_qr *q, const ke_env *env)
+{
+  double *t = q->work, *column = t + PANEL * PANEL, *w = column + PANEL;
+  for (size_t from = 0; from < q->p; from += PANEL) {
+    const size_t end = ke_smaller(from + PANEL, q->p);
+    for (size_t j = from; j < end; j++) {
+      double tau = 0.0;
+      ke_larfg(q->m + 1, q->r + j * (q->p + 1), q->rows + j * q->m, 1, &tau);
+      reflect_rest(q, j, end, tau);
+      extend_t(q, q->rows + from * q->m, j - from, tau, t, column);
+    }
+    if (end < q->p)
+      reflect_trailing(q, from, end, t, w);
+    ke_check(env);
+  }
+}
