@@ -225,7 +225,7 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
       diagonal = kernel_diagonal(kernel, x)
     )
   } else {
-    kernel_source(x, kernel)
+    kernel_source(x, kernel, shift = row_shift(x, data$scaling))
   }
   fit <- run_engine(source, control, nrow(x), keep)
   basis <- new_basis(fit, control,
@@ -235,6 +235,9 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
   )
   list(basis = basis, factor = fit$factor)
 }
+
+# Columns that were centred need no further shift.
+row_shift <- function(x, scaling) if (is.null(scaling)) core_shift(x) else numeric(ncol(x))
 
 # The same from a Gram matrix. New data may be given by all rows it had, or by those that were kept.
 basis_from_gram <- function(data, control, keep = FALSE) {
@@ -255,6 +258,11 @@ gram_names <- function(K) if (!anyDuplicated(rownames(K))) rownames(K)
 run_engine <- function(source, control, n, keep) {
   rule <- engine_rule(control, n)
   fit <- .Call(ffi_basis, source, rule, keep, control$threads)
+  judge_fit(fit, source, control, rule, n)
+}
+
+# What the engine found, or the error or warning that belongs to it.
+judge_fit <- function(fit, source, control, rule, n) {
   if (is_status(fit)) fail_engine(fit, source)
   if (!length(fit$index)) fail_empty(source, control)
   if (fit$lowest < -1e-8) warn_negative(fit$lowest, control$method, source)

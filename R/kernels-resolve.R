@@ -87,7 +87,9 @@ median_distance <- function(x, weights) {
 }
 
 evenly_spaced <- function(n, count) {
-  if (n <= count) seq_len(n) else as.integer(round(seq(1, n, length.out = count)))
+  if (n <= count) return(seq_len(n))
+  rows <- round(seq(1, n, length.out = count))
+  if (n <= .Machine$integer.max) as.integer(rows) else rows
 }
 
 # ---- what others ask of a kernel -----------------------------------------------------------

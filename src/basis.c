@@ -13,7 +13,6 @@
 #include "basis.h"
 
 #include "simd.h"
-#include "stream.h"
 
 #include <float.h>
 #include <math.h>
@@ -26,20 +25,23 @@
 static void set_floor(ke_basis *b, double spread)
 {
   const double unit = DBL_EPSILON * (b->rule->normalised ? 1.0 : b->start.top);
-  b->limits.floor =
-      fmax((double)b->body.n, spread > 0.0 ? KE_MAGNIFIED * (1.0 + spread) : 0.0) * unit;
+  b->judge.floor =
+      fmax((double)b->bodies.n, spread > 0.0 ? KE_MAGNIFIED * (1.0 + spread) : 0.0) * unit;
 }
 
-ke_status ke_basis_start(ke_basis *b)
+ke_status ke_basis_start(ke_basis *b, const ke_env *env)
 {
-  const ke_status status = ke_body_start(&b->body, b->rule->normalised, b->state.keys, &b->start);
+  const size_t n = b->bodies.n;
+  const ke_status status =
+      b->bodies.does->start(b->bodies.self, b->rule->normalised, &b->start, env);
   if (status != KE_OK)
     return status;
   const double eps = DBL_EPSILON * (b->rule->normalised ? 1.0 : b->start.top);
-  b->limits.spread = 0.0;
+  b->judge.normalised = b->rule->normalised;
+  b->spread.sum = 0.0;
   set_floor(b, 0.0);
-  b->limits.slack = (b->body.n < 2 * KE_SLACK ? (double)b->body.n / 2.0 : KE_SLACK) * eps;
-  b->limits.noise = b->body.source->cancels ? KE_SLACK * DBL_EPSILON * KE_SLACK * DBL_EPSILON : 0.0;
+  b->judge.slack = (n < 2 * KE_SLACK ? (double)n / 2.0 : KE_SLACK) * eps;
+  b->judge.noise = b->start.cancels ? KE_SLACK * DBL_EPSILON * KE_SLACK * DBL_EPSILON : 0.0;
   b->size = b->pool.picks = b->state.cursor = b->updates = 0;
   b->stop = b->start.counted > 0.0 ? KE_GOES_ON : KE_STOP_RANK;
   return KE_OK;
@@ -74,17 +76,17 @@ DEFINE_DISPATCHED(static, subtract_products,
                   (panel, ld, rows, columns, row, column))
 
 /* Whether a pick may be far shorter than other rows: fvs with a centre. */
-static int may_spread(const ke_basis *b) { return b->rule->normalised && b->body.source->centred; }
+static int may_spread(const ke_basis *b) { return b->rule->normalised && b->start.centred; }
 
 /* Raise the floor for the next picks by what is known of this one: the candidates' multiples. */
 static void raise_floor(ke_basis *b, size_t c, const double *column)
 {
-  const double own = column[c] * column[c] * b->body.weight[b->pool.row[c]];
+  const double own = column[c] * column[c] * b->pool.weight[c];
   double most = 0.0;
   for (size_t i = 0; i < b->pool.count; i++)
-    most = fmax(most, column[i] * column[i] * b->body.weight[b->pool.row[i]]);
-  b->limits.tentative += most / own;
-  set_floor(b, b->limits.tentative);
+    most = fmax(most, column[i] * column[i] * b->pool.weight[i]);
+  b->spread.tentative += most / own;
+  set_floor(b, b->spread.tentative);
 }
 
 /* One Cholesky step among the candidates: pivot c, column size + picks of the panel. */
@@ -92,9 +94,7 @@ static void eliminate(ke_basis *b, size_t c)
 {
   const size_t done = b->size + b->pool.picks;
   double *column = b->pool.panel + done * b->pool.most;
-  b->body.source->does->gather(b->body.source->self, KE_SINGLE, b->pool.row + c, 1);
-  b->body.source->does->between(b->body.source->self, KE_CANDIDATES, KE_SINGLE, column,
-                                b->pool.most);
+  b->bodies.does->column(b->bodies.self, &b->pool, c, column);
   subtract_products(b->pool.panel, b->pool.most, b->pool.count, done, b->pool.panel + c, column);
   const double root = sqrt(b->pool.left[c]);
   for (size_t i = 0; i < b->pool.count; i++) {
@@ -115,18 +115,17 @@ static void eliminate(ke_basis *b, size_t c)
 size_t ke_picks_at_a_time(const ke_basis *b)
 {
   const double done = (double)(b->size + b->pool.picks);
-  return ke_batch((double)b->pool.count * (b->body.source->cost + 2.0 * done) + done * done);
+  return ke_batch((double)b->pool.count * (b->start.cost + 2.0 * done) + done * done);
 }
 
 static void pick_among_candidates(ke_basis *b, const ke_env *env)
 {
   const size_t most = ke_smaller(KE_BLOCK, b->limit - b->size);
   size_t c;
-  b->body.source->does->gather(b->body.source->self, KE_CANDIDATES, b->pool.row, b->pool.count);
-  ke_body_rows(&b->body, b->pool.row, b->pool.count, b->size, b->pool.panel, b->pool.most,
-               b->pool.left, b->pool.gained);
+  b->bodies.does->rows(b->bodies.self, b->size, &b->pool, env);
+  memcpy(b->state.before, b->pool.left, b->pool.count * sizeof(double));
   b->pool.picks = 0;
-  b->limits.tentative = b->limits.spread;
+  b->spread.tentative = b->spread.sum;
   while (b->pool.picks < most && b->rule->next(b, env, &c)) {
     b->path[b->size + b->pool.picks].pivot = b->pool.left[c];
     b->index[b->size + b->pool.picks] = b->pool.row[c];
@@ -141,7 +140,7 @@ static void pick_among_candidates(ke_basis *b, const ke_env *env)
 
 static ke_stop judge(const ke_basis *b, const ke_pick *pick, size_t size)
 {
-  if (pick->best <= b->limits.floor)
+  if (pick->best <= b->judge.floor)
     return KE_STOP_RANK;
   if (b->rule->enough(b, pick))
     return KE_STOP_TOL;
@@ -152,15 +151,17 @@ static ke_stop judge(const ke_basis *b, const ke_pick *pick, size_t size)
 
 static void update_rows(ke_basis *b, const ke_env *env)
 {
+  ke_pick *path = b->path + b->size;
   const ke_round round = {.size = b->size,
                           .picks = b->pool.picks,
                           .index = b->index + b->size,
                           .panel = b->pool.panel,
                           .ld = b->pool.most,
                           .chosen = b->pool.chosen,
-                          .spreads = may_spread(b),
-                          .path = b->path + b->size};
-  ke_body_update(&b->body, &round, env);
+                          .spreads = may_spread(b)};
+  b->bodies.does->update(b->bodies.self, &round, path, env);
+  for (size_t p = 0; round.spreads && p < round.picks; p++)
+    path[p].spread /= path[p].pivot * b->pool.weight[b->pool.chosen[p]];
   b->updates++;
 }
 
@@ -168,19 +169,21 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env)
 {
   while (b->stop == KE_GOES_ON) {
     const size_t wanted = ke_smaller(KE_BLOCK, b->limit - b->size);
-    if (b->body.capacity - b->size < wanted)
+    if (b->capacity - b->size < wanted)
       return KE_FULL;
     ke_check(env);
     b->rule->propose(b, env);
-    pick_among_candidates(b, env);
-    if (b->pool.count == 0) /* kgs at the last row: what rounding left is no direction */
+    if (b->pool.count == 0) { /* kgs at the last row: what rounding left is no direction */
       b->stop = KE_STOP_RANK;
+      break;
+    }
+    pick_among_candidates(b, env);
     if (b->pool.picks == 0)
       continue;
     update_rows(b, env);
     for (size_t p = 0; p < b->pool.picks && b->stop == KE_GOES_ON; p++) {
-      b->limits.spread += b->path[b->size].spread;
-      set_floor(b, b->limits.spread);
+      b->spread.sum += b->path[b->size].spread;
+      set_floor(b, b->spread.sum);
       b->stop = judge(b, &b->path[b->size], b->size + 1);
       b->size++;
     }
@@ -190,38 +193,6 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env)
 }
 
 /* ---- first pick of fvs ---------------------------------------------------------------------- */
-
-/* Four running sums fix the order of additions and still let them overlap. */
-static double weighted_squares(const double *x, const double *w, size_t n)
-{
-  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    s0 += x[i] * x[i] * w[i];
-    s1 += x[i + 1] * x[i + 1] * w[i + 1];
-    s2 += x[i + 2] * x[i + 2] * w[i + 2];
-    s3 += x[i + 3] * x[i + 3] * w[i + 3];
-  }
-  for (; i < n; i++)
-    s0 += x[i] * x[i] * w[i];
-  return (s0 + s1) + (s2 + s3);
-}
-
-/* Fitness of one row as a basis of its own, over all rows: sum_j k_ij^2 / (k_ii k_jj). */
-static void fitness_of_block(ke_basis *b, const size_t *rows, size_t count, double *fitness,
-                             double *work, const ke_env *env)
-{
-  const size_t step = ke_chunk_rows(&b->body, 0, count);
-  memset(fitness, 0, count * sizeof(double));
-  b->body.source->does->gather(b->body.source->self, KE_PICKS, rows, count);
-  for (size_t i0 = 0; i0 < b->body.n; i0 += step) {
-    const size_t m = ke_smaller(step, b->body.n - i0);
-    ke_check(env);
-    ke_columns(b->body.source, count, i0, m, work, KE_CHUNK, env);
-    for (size_t j = 0; j < count; j++)
-      fitness[j] += weighted_squares(work + j * KE_CHUNK, b->body.inverse + i0, m);
-  }
-}
 
 static size_t lowest_best(const double *fitness, const size_t *rows, size_t count)
 {
@@ -236,13 +207,7 @@ static size_t lowest_best(const double *fitness, const size_t *rows, size_t coun
 
 size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work, const ke_env *env)
 {
-  double *fitness = work, *rest = work + b->body.n;
-  if (!rows)
-    ke_row_sums(b->body.source, 1, b->body.inverse, fitness, rest, env);
-  else
-    for (size_t j = 0; j < count; j += KE_BLOCK)
-      fitness_of_block(b, rows + j, ke_smaller(KE_BLOCK, count - j), fitness + j, rest, env);
-  for (size_t j = 0; j < (rows ? count : b->body.n); j++)
-    fitness[j] *= b->body.inverse[rows ? rows[j] : j];
-  return lowest_best(fitness, rows, rows ? count : b->body.n);
+  const size_t searched = rows ? count : b->bodies.n;
+  b->bodies.does->first(b->bodies.self, rows, count, work, work + searched, env);
+  return lowest_best(work, rows, searched);
 }

@@ -1,8 +1,8 @@
-/* The basis engine: its head (basis.c) and pivot rules (rules.c), on a body of rows (body.h). */
+/* The basis engine: its head (basis.c) and pivot rules (rules.c), on bodies of rows (bodies.h). */
 #ifndef KERNELECT_BASIS_H
 #define KERNELECT_BASIS_H
 
-#include "body.h"
+#include "bodies.h"
 
 #define KE_SLACK 16     /* keys within the rounding of this many units are equal too */
 #define KE_MAGNIFIED 8  /* units of rounding, magnified, below which a residual is noise */
@@ -26,39 +26,26 @@ typedef struct {
 
 const ke_rule *ke_rule_of(ke_method method);
 
-/* The rows that a round pivots among. Lent: at least KE_BLOCK and `most` each. */
-typedef struct {
-  size_t most;    /* at most KE_CANDIDATES_MAX; for random at least min(n, KE_PROPOSALS) */
-  size_t count;   /* this round */
-  size_t *row;    /* row numbers */
-  double *left;   /* residuals */
-  double *gained; /* what is explained */
-  double *panel;  /* most x capacity: rows of the factor */
-  size_t *chosen; /* KE_BLOCK: candidate numbers of this round's picks, */
-  size_t picks;   /* how many */
-} ke_pool;
-
 /* What a rule remembers. */
 typedef struct {
-  double *keys, *sorted; /* lent, n each: greedy keys and their copy; random: running sum */
+  ke_proposal proposed;  /* row and key lent, as long as the bodies' proposals may be */
+  double *keys;          /* greedy: lent, as those */
   double excluded;       /* greedy: largest key of a row that is no candidate, */
   size_t first_excluded; /* and the lowest row that may tie with it */
   size_t cursor;         /* in order: the first row not yet proposed */
   size_t *sequence;      /* lent, as the pool: random: candidate numbers as drawn; greedy: the
                             first pick */
+  double *before;        /* lent, as the pool: random: residuals at the start of the round */
   size_t drawn;          /* candidates or draws of this round considered so far */
   /* lent to an unpivoted rule, else NULL: rows of the picks in the factor, packed one after the
    * other, capacity (capacity + 1) / 2; and capacity */
   double *triangle, *solution;
 } ke_rule_state;
 
-/* What counts as nothing, and as equal. */
+/* How far picks may have magnified rounding. */
 typedef struct {
-  double floor;             /* a weighted residual up to this is none */
-  double slack;             /* keys as close as this are equal */
-  double noise;             /* a weighted explained share up to this is none */
-  double spread, tentative; /* sum of `spread` over the picks; as far as the candidates know it */
-} ke_limits;
+  double sum, tentative; /* of `spread` over the picks; as far as the candidates know it */
+} ke_spread;
 
 struct ke_basis {
   const ke_rule *rule;
@@ -66,11 +53,13 @@ struct ke_basis {
   double tol;
   const double *threshold; /* limit + 1, or NULL */
   size_t forced;           /* first pick, or n when free */
-  ke_body body;            /* capacity at least min(limit, size + KE_BLOCK) */
+  ke_bodies bodies;
+  size_t capacity; /* columns of the panel, at least min(limit, size + KE_BLOCK) */
   ke_pool pool;
   ke_rule_state state;
   ke_start start;
-  ke_limits limits;
+  ke_judge judge;
+  ke_spread spread;
   size_t *index; /* lent, limit: the picks */
   ke_pick *path; /* lent, limit */
   size_t size, updates;
@@ -79,14 +68,14 @@ struct ke_basis {
 
 /* Start (diagonal, weights, residuals, totals), then run until a stop, or KE_FULL (enlarge
  * factor, panel, work, triangle, solution and capacity and call again). */
-ke_status ke_basis_start(ke_basis *b);
+ke_status ke_basis_start(ke_basis *b, const ke_env *env);
 ke_status ke_basis_run(ke_basis *b, const ke_env *env);
 
 /* Candidates considered between two looks at an interrupt. */
 size_t ke_picks_at_a_time(const ke_basis *b);
 
 /* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness.
- * work: n + max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */
+ * work: n (or count) doubles and what the bodies need for `first`. */
 size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work, const ke_env *env);
 
 #endif

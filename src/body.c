@@ -11,6 +11,7 @@
 #include "body.h"
 
 #include "simd.h"
+#include "stream.h"
 #include "threads.h"
 
 #include <float.h>
@@ -64,52 +65,86 @@ static tile_rows tile_of(const ke_body *b, const ke_round *r, size_t thread, siz
 
 /* ---- the start -------------------------------------------------------------------------- */
 
+size_t ke_body_tiles(const ke_body *b) { return (b->n + KE_TILE - 1) / KE_TILE; }
+
 /* Rows without length (the centre itself among them) have no angle: they do not count and are
  * never picked. What counts as zero is relative to the magnitude h behind each entry. */
-static void set_weights(ke_body *b, int normalised, const double *h, ke_start *start)
+static double set_weights(ke_body *b, int normalised, const double *h, size_t i0, size_t i1)
 {
-  start->counted = start->trace = 0.0;
-  for (size_t i = 0; i < b->n; i++) {
-    const int counts = b->diagonal[i] > (double)b->n * DBL_EPSILON * h[i];
+  double counted = 0.0;
+  for (size_t i = i0; i < i1; i++) {
+    const int counts = b->diagonal[i] > (double)b->whole * DBL_EPSILON * h[i];
     b->residual[i] = counts ? b->diagonal[i] : 0.0;
     b->inverse[i] = counts ? 1.0 / b->diagonal[i] : 0.0;
     b->weight[i] = normalised ? (counts ? 1.0 / h[i] : 0.0) : 1.0;
-    start->counted += counts;
-    start->trace += b->residual[i];
+    counted += counts;
     if (b->explained)
       b->explained[i] = 0.0;
   }
+  return counted;
 }
 
-ke_status ke_body_start(ke_body *b, int normalised, double *work, ke_start *start)
+static void set_tiles(ke_body *b, int normalised, ke_beginning *out)
+{
+  out->counted = 0.0;
+  for (size_t t = 0; t < ke_body_tiles(b); t++) {
+    const size_t i0 = t * KE_TILE, i1 = ke_smaller(b->n, i0 + KE_TILE);
+    double trace = 0.0;
+    out->counted += set_weights(b, normalised, b->keys, i0, i1);
+    for (size_t i = i0; i < i1; i++)
+      trace += b->residual[i];
+    ke_ladder_add(&out->trace, b->first / KE_TILE + t, 1, &trace);
+  }
+}
+
+ke_status ke_body_start(ke_body *b, int normalised, ke_beginning *out)
 {
   const ke_source *s = b->source;
-  double bottom = 0.0, top = 0.0;
+  out->bottom = out->top = 0.0;
   s->does->diagonal(s->self, b->diagonal);
   for (size_t i = 0; i < b->n; i++) {
     if (!isfinite(b->diagonal[i]))
       return KE_NOT_FINITE;
-    bottom = b->diagonal[i] < bottom ? b->diagonal[i] : bottom;
+    out->bottom = b->diagonal[i] < out->bottom ? b->diagonal[i] : out->bottom;
   }
-  s->does->magnitude(s->self, work);
+  s->does->magnitude(s->self, b->keys);
   for (size_t i = 0; i < b->n; i++)
-    top = work[i] > top ? work[i] : top;
-  if (bottom < -KE_NEGATIVE * top)
-    return KE_INDEFINITE;
-  start->top = top;
-  set_weights(b, normalised, work, start);
+    out->top = b->keys[i] > out->top ? b->keys[i] : out->top;
+  set_tiles(b, normalised, out);
   return KE_OK;
 }
 
-void ke_body_rows(const ke_body *b, const size_t *index, size_t count, size_t size, double *panel,
-                  size_t ld, double *left, double *gained)
+/* Four running sums fix the order of additions and still let them overlap. */
+static double weighted_squares(const double *x, const double *w, size_t n)
 {
-  for (size_t l = 0; l < size; l++)
-    for (size_t c = 0; c < count; c++)
-      panel[c + l * ld] = b->factor[index[c] + l * b->n];
-  for (size_t c = 0; c < count; c++) {
-    left[c] = b->residual[index[c]];
-    gained[c] = b->explained ? b->explained[index[c]] : 0.0;
+  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    s0 += x[i] * x[i] * w[i];
+    s1 += x[i + 1] * x[i + 1] * w[i + 1];
+    s2 += x[i + 2] * x[i + 2] * w[i + 2];
+    s3 += x[i + 3] * x[i + 3] * w[i + 3];
+  }
+  for (; i < n; i++)
+    s0 += x[i] * x[i] * w[i];
+  return (s0 + s1) + (s2 + s3);
+}
+
+void ke_body_fitness(const ke_body *b, size_t count, ke_ladder *out, double *work,
+                     const ke_env *env)
+{
+  const size_t step = ke_chunk_rows(b, 0, count);
+  double sums[KE_BLOCK];
+  for (size_t i0 = 0; i0 < b->n; i0 += step) {
+    const size_t m = ke_smaller(step, b->n - i0);
+    ke_check(env);
+    ke_columns(b->source, count, i0, m, work, KE_CHUNK, env);
+    for (size_t i = 0; i < m; i += KE_TILE) {
+      for (size_t j = 0; j < count; j++)
+        sums[j] = weighted_squares(work + j * KE_CHUNK + i, b->inverse + i0 + i,
+                                   ke_smaller(KE_TILE, m - i));
+      ke_ladder_add(out, (b->first + i0 + i) / KE_TILE, 1, sums);
+    }
   }
 }
 
@@ -314,7 +349,7 @@ static double largest_share(const double *column, const double *weight, size_t m
 static void lower_by_column(const ke_body *b, const ke_round *r, size_t l, size_t i0, size_t m,
                             ke_pick *totals)
 {
-  const size_t row = r->index[l];
+  const size_t row = r->index[l] - b->first; /* beyond all of them where it is not here */
   double *column = b->factor + (r->size + l) * b->n + i0;
   const int here = row >= i0 && row < i0 + m;
   const double own = here ? column[row - i0] : 0.0;
@@ -328,7 +363,7 @@ static void lower_by_column(const ke_body *b, const ke_round *r, size_t l, size_
   if (b->explained)
     add_squares(column, m, b->explained + i0);
   if (r->spreads)
-    totals->spread = largest_share(column, b->weight + i0, m) / (r->path[l].pivot * b->weight[row]);
+    totals->spread = largest_share(column, b->weight + i0, m);
 }
 
 /* Rows i0 .. i0 + m, a tile an item. */
@@ -336,6 +371,7 @@ typedef struct {
   const ke_body *b;
   const ke_round *r;
   packed_round packed;
+  ke_totals *totals; /* or NULL */
   size_t i0, m;
 } chunk;
 
@@ -347,28 +383,62 @@ static void update_tile(void *data, size_t q, size_t worker)
   const size_t i = c->i0 + q * KE_TILE, m = ke_smaller(KE_TILE, c->m - q * KE_TILE);
   const tile_rows t = tile_of(b, r, worker, m);
   double *fresh = b->factor + r->size * b->n + i;
-  ke_pick *totals = c->packed.slots + q * KE_BLOCK;
+  ke_pick *slot = c->packed.slots + q * KE_BLOCK;
   b->source->does->against(b->source->self, KE_PICKS, i, m, fresh, b->n);
   if (r->size > 0) {
     ke_panels(b->factor + i, b->n, NULL, NULL, &t.old);
     ke_add_product(&t.old, &c->packed.old, r->size, fresh, b->n);
   }
   solve_tile(r, &c->packed.fresh, &t.fresh, fresh, b->n);
-  memset(totals, 0, r->picks * sizeof *totals);
-  for (size_t l = 0; l < r->picks; l++)
-    lower_by_column(b, r, l, i, m, totals + l);
+  memset(slot, 0, r->picks * sizeof *slot);
+  for (size_t l = 0; c->totals && l < r->picks; l++)
+    lower_by_column(b, r, l, i, m, slot + l);
 }
 
 /* ---- all tiles ----------------------------------------------------------------------------- */
 
-static void add_totals(ke_pick *path, const ke_pick *tile)
+ke_totals ke_new_totals(size_t picks, double *sums, ke_pick *extreme)
 {
-  path->trace += tile->trace;
-  path->scaled += tile->scaled;
-  path->norm += tile->norm;
-  path->best = fmax(path->best, tile->best);
-  path->lowest = fmin(path->lowest, tile->lowest);
-  path->spread = fmax(path->spread, tile->spread);
+  const ke_totals totals = {ke_new_ladder(KE_SUMS * picks, sums), extreme};
+  memset(extreme, 0, picks * sizeof *extreme);
+  return totals;
+}
+
+void ke_add_extreme(ke_pick *extreme, const ke_pick *other)
+{
+  extreme->best = fmax(extreme->best, other->best);
+  extreme->lowest = fmin(extreme->lowest, other->lowest);
+  extreme->spread = fmax(extreme->spread, other->spread);
+}
+
+static void add_tile(ke_totals *totals, size_t picks, const ke_pick *slot, size_t tile)
+{
+  double sums[KE_SUMS * KE_BLOCK];
+  for (size_t l = 0; l < picks; l++) {
+    double *of = sums + l * KE_SUMS;
+    of[KE_TRACE] = slot[l].trace;
+    of[KE_SCALED] = slot[l].scaled;
+    of[KE_NORM] = slot[l].norm;
+    ke_add_extreme(&totals->extreme[l], &slot[l]);
+  }
+  ke_ladder_add(&totals->sums, tile, 1, sums);
+}
+
+void ke_totals_to_path(const ke_totals *totals, size_t picks, ke_pick *path)
+{
+  double sums[KE_SUMS * KE_BLOCK];
+  ke_ladder_total(&totals->sums, sums);
+  for (size_t l = 0; l < picks; l++) {
+    const double *of = sums + l * KE_SUMS;
+    const ke_pick all = {.pivot = path[l].pivot,
+                         .trace = of[KE_TRACE],
+                         .scaled = of[KE_SCALED],
+                         .norm = of[KE_NORM],
+                         .best = totals->extreme[l].best,
+                         .lowest = totals->extreme[l].lowest,
+                         .spread = totals->extreme[l].spread};
+    path[l] = all;
+  }
 }
 
 static double row_flops(const ke_body *b, size_t size, size_t columns)
@@ -382,9 +452,9 @@ static void update_chunk(chunk *c, const ke_env *env)
   const ke_round *r = c->r;
   const ke_env crew = ke_source_env(c->b->source, env);
   ke_share(&crew, tiles, KE_TILE * row_flops(c->b, r->size, r->picks), update_tile, c);
-  for (size_t q = 0; q < tiles; q++)
-    for (size_t l = 0; l < r->picks; l++)
-      add_totals(&r->path[l], &c->packed.slots[q * KE_BLOCK + l]);
+  for (size_t q = 0; c->totals && q < tiles; q++)
+    add_tile(c->totals, r->picks, c->packed.slots + q * KE_BLOCK,
+             (c->b->first + c->i0) / KE_TILE + q);
 }
 
 /* The fewer the more work a row is, so that an interrupt is answered in time. It must not depend
@@ -395,16 +465,11 @@ size_t ke_chunk_rows(const ke_body *b, size_t size, size_t columns)
   return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
 }
 
-void ke_body_update(ke_body *b, const ke_round *r, const ke_env *env)
+void ke_body_update(ke_body *b, const ke_round *r, ke_totals *totals, const ke_env *env)
 {
   const size_t step = ke_chunk_rows(b, r->size, r->picks);
-  chunk c = {b, r, pack_round(b, r), 0, 0};
+  chunk c = {b, r, pack_round(b, r), totals, 0, 0};
   collect_picks(r, &c.packed);
-  for (size_t p = 0; p < r->picks; p++) {
-    const ke_pick fresh = {.pivot = r->path[p].pivot};
-    r->path[p] = fresh;
-  }
-  b->source->does->gather(b->source->self, KE_PICKS, r->index, r->picks);
   for (; c.i0 < b->n; c.i0 += step) {
     c.m = ke_smaller(step, b->n - c.i0);
     ke_check(env);

@@ -1,11 +1,13 @@
-/* A body of rows (body.c): what the engine keeps of every row, and how it is brought up to date.
+/* A body of rows (body.c; propose.h): what the engine keeps of some rows, and how they are brought
+ * up to date.
  *
- * The head of the engine (basis.h) sees of all rows only what it asks for here, so a body may
- * hold a part of the rows, and live elsewhere. */
+ * A body knows its own rows and what it is told of the picks: it may hold all rows or a part, in
+ * memory, read again from a file, or on another machine. Parts begin at multiples of KE_TILE. */
 #ifndef KERNELECT_BODY_H
 #define KERNELECT_BODY_H
 
 #include "source.h"
+#include "sums.h"
 
 #define KE_CHUNK 4800    /* rows brought up to date at a time, a multiple of KE_TILE */
 #define KE_NEGATIVE 1e-8 /* below minus this share of the largest diagonal: indefinite */
@@ -21,15 +23,21 @@ typedef struct {
   double lowest; /* lowest residual before it was floored at zero */
 } ke_pick;
 
+enum { KE_TRACE, KE_SCALED, KE_NORM, KE_SUMS }; /* the sums among them */
+
 /* Arrays are lent, n doubles each. */
 typedef struct {
-  const ke_source *source;
+  const ke_source *source; /* its rows are the body's */
   size_t n;
-  double *diagonal;
+  size_t first;      /* number of its first row among all, a multiple of KE_TILE */
+  size_t whole;      /* how many rows there are in all */
+  double *diagonal;  /* at the start only */
   double *inverse;   /* 1 / diagonal; 0 for rows without length, which do not count */
   double *weight;    /* a residual times this is what the rank is judged by */
   double *residual;  /* diagonal - |row of the factor|^2, floored at zero */
   double *explained; /* the latter, summed; for a normalised rule only, else NULL */
+  double *keys;      /* work space of the start and of proposals, */
+  double *sorted;    /* and more of it */
   double *factor;    /* n x capacity, leading dimension n */
   size_t capacity;
   double *work; /* ke_body_work(capacity, threads) */
@@ -37,34 +45,51 @@ typedef struct {
 
 size_t ke_body_work(size_t capacity, int threads);
 
-/* What is known of all rows at the start. */
+/* Tiles of a body. */
+size_t ke_body_tiles(const ke_body *body);
+
+/* ---- start ---------------------------------------------------------------------------- */
+
 typedef struct {
-  double top;     /* largest magnitude behind a diagonal entry */
-  double trace;   /* sum of the diagonal over the rows that count */
-  double counted; /* their number */
-} ke_start;
+  double top, bottom; /* largest magnitude behind a diagonal entry, lowest entry (at most 0) */
+  double counted;     /* rows that count: those that have a length */
+  ke_ladder trace;    /* their diagonal; width 1 */
+} ke_beginning;
 
-/* Diagonal, weights and residuals. work: n doubles. KE_NOT_FINITE, or KE_INDEFINITE where the
- * diagonal is clearly negative. */
-ke_status ke_body_start(ke_body *body, int normalised, double *work, ke_start *start);
+/* Diagonal, weights and residuals. KE_NOT_FINITE where the diagonal is not. */
+ke_status ke_body_start(ke_body *body, int normalised, ke_beginning *out);
 
-/* Rows index[0..count): their rows of the factor's first `size` columns into panel (leading
- * dimension ld), residuals into left, and what is explained into gained (0 where not kept). */
-void ke_body_rows(const ke_body *body, const size_t *index, size_t count, size_t size,
-                  double *panel, size_t ld, double *left, double *gained);
+/* sum_j k_ij^2 / k_jj over the body's rows j for each of the `count` rows i in set KE_PICKS, into
+ * a ladder of width `count`. work: KE_CHUNK * KE_BLOCK doubles. */
+void ke_body_fitness(const ke_body *body, size_t count, ke_ladder *out, double *work,
+                     const ke_env *env);
 
-/* A round of picks, which all rows are told of. */
+/* ---- update ------------------------------------------------------------------------------- */
+
+/* A round of picks, which all rows are told of. Set KE_PICKS of the source holds them. */
 typedef struct {
   size_t size, picks;  /* columns of the factor before, and new ones */
-  const size_t *index; /* picks: their row numbers */
+  const size_t *index; /* picks: their numbers among all rows */
   const double *panel; /* size + picks columns, leading dimension ld: rows of the factor, */
   size_t ld;
   const size_t *chosen; /* picks: which of them belong to the picks */
   int spreads;          /* whether `spread` is asked for */
-  ke_pick *path;        /* picks: pivots in, totals out */
 } ke_round;
 
-void ke_body_update(ke_body *body, const ke_round *round, const ke_env *env);
+/* What an update tells of all rows of a body, pick by pick. */
+typedef struct {
+  ke_ladder sums;   /* width KE_SUMS * picks */
+  ke_pick *extreme; /* lent, picks: best, lowest and (not divided by the pivot) spread */
+} ke_totals;
+
+ke_totals ke_new_totals(size_t picks, double *sums, ke_pick *extreme);
+
+/* Those of one tile or body; the other way round, the totals of all rows beside the pivots. */
+void ke_add_extreme(ke_pick *extreme, const ke_pick *other);
+void ke_totals_to_path(const ke_totals *totals, size_t picks, ke_pick *path);
+
+/* Without `totals` only the factor is made, again: residuals are up to date. */
+void ke_body_update(ke_body *body, const ke_round *round, ke_totals *totals, const ke_env *env);
 
 /* Rows of a chunk between two looks at an interrupt, for so many columns on top of `size`. */
 size_t ke_chunk_rows(const ke_body *body, size_t size, size_t columns);

@@ -39,17 +39,41 @@ static int is_exact_difference(double a, double b)
   return (a - (s - back)) - (b + back) == 0.0;
 }
 
-double ke_exact_shift(const double *x, size_t n)
+/* The error of each addition is added up beside the sum (Knuth; Ogita, Rump and Oishi), so that
+ * the order in which rows and parts come hardly matters: it is gone once the mean is rounded. */
+void ke_sum_column(const double *x, size_t n, ke_long_sum *sum)
 {
-  double sum = 0.0;
-  for (size_t i = 0; i < n; i++)
-    sum += x[i];
-  /* few digits: then whole numbers and the like stay exact whatever their mean is */
-  const double mean = sum / (double)n, shift = fabs(mean) < FLT_MAX ? (double)(float)mean : 0.0;
+  double high = sum->high, low = sum->low;
+  for (size_t i = 0; i < n; i++) {
+    const double s = high + x[i], back = s - high;
+    low += (high - (s - back)) + (x[i] - back);
+    high = s;
+  }
+  sum->high = high;
+  sum->low = low;
+}
+
+/* Few digits: then whole numbers and the like stay exact whatever their mean is. */
+double ke_shift_of(ke_long_sum sum, double n)
+{
+  const double mean = (sum.high + sum.low) / n;
+  return fabs(mean) < FLT_MAX ? (double)(float)mean : 0.0;
+}
+
+int ke_shifts_exactly(const double *x, size_t n, double shift)
+{
   for (size_t i = 0; i < n; i++)
     if (!is_exact_difference(x[i], shift))
-      return 0.0;
-  return shift;
+      return 0;
+  return 1;
+}
+
+double ke_exact_shift(const double *x, size_t n)
+{
+  ke_long_sum sum = {0.0, 0.0};
+  ke_sum_column(x, n, &sum);
+  const double shift = ke_shift_of(sum, (double)n);
+  return ke_shifts_exactly(x, n, shift) ? shift : 0.0;
 }
 
 void ke_scale_column(const double *x, size_t n, double centre, double scale, double *out)

@@ -11,6 +11,16 @@ double ke_column_sd(const double *x, size_t n, double mean);
  * offset goes, and no digit with it. */
 double ke_exact_shift(const double *x, size_t n);
 
+/* The same from parts of a column: their sum, to twice the digits; what it suggests for all n
+ * values; and whether that can be taken from every value of a part. */
+typedef struct {
+  double high, low;
+} ke_long_sum;
+
+void ke_sum_column(const double *x, size_t n, ke_long_sum *sum);
+double ke_shift_of(ke_long_sum sum, double n);
+int ke_shifts_exactly(const double *x, size_t n, double shift);
+
 /* out[i] = (x[i] - centre) / scale */
 void ke_scale_column(const double *x, size_t n, double centre, double scale, double *out);
 

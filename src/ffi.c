@@ -1,5 +1,6 @@
 #include "ffi.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -197,10 +198,15 @@ size_t *ffi_index(SEXP index, size_t n, size_t *count)
 
 SEXP ffi_row_numbers(const size_t *row, size_t count, size_t none)
 {
-  SEXP out = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)count));
+  size_t highest = 0;
   for (size_t i = 0; i < count; i++)
-    INTEGER(out)[i] = row[i] == none ? NA_INTEGER : (int)row[i] + 1;
-  UNPROTECT(1);
+    highest = row[i] != none && row[i] > highest ? row[i] : highest;
+  SEXP out = Rf_allocVector(highest < INT_MAX ? INTSXP : REALSXP, (R_xlen_t)count);
+  for (size_t i = 0; i < count; i++)
+    if (TYPEOF(out) == INTSXP)
+      INTEGER(out)[i] = row[i] == none ? NA_INTEGER : (int)row[i] + 1;
+    else
+      REAL(out)[i] = row[i] == none ? NA_REAL : (double)row[i] + 1.0;
   return out;
 }
 

@@ -74,7 +74,7 @@ void ffi_large_pages(void *memory, size_t bytes);
 /* Row numbers from R (integers from 1) as 0-based, each asserted below n. */
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 
-/* The other way round; `none` becomes NA. */
+/* The other way round, doubles where integers end; `none` becomes NA. */
 SEXP ffi_row_numbers(const size_t *row, size_t count, size_t none);
 
 /* Class labels from R, 1 ... classes (asserted), as 0-based, one per row. */
@@ -83,6 +83,27 @@ const int *ffi_labels(SEXP label, size_t n, size_t classes);
 /* Classes that 0-based labels name. */
 size_t ffi_count_classes(const int *label, size_t n);
 
+/* The head of the basis engine (ffi_basis.c): itself without bodies' work space, room for so many
+ * columns, the first pick of fvs, and what it has found. */
+ke_basis ffi_head(ke_bodies bodies, SEXP rule);
+void ffi_head_columns(ke_basis *b, size_t capacity);
+void ffi_choose_first(ke_basis *b, const size_t *rows, size_t count, const ke_env *env);
+SEXP ffi_head_result(const ke_basis *b);
+
+/* Numbers from 0 that may exceed the integers: doubles in R (ffi_body.c). */
+SEXP ffi_big_numbers(const size_t *from, size_t count);
+size_t *ffi_big_sizes(SEXP from, size_t *count);
+
+SEXP ffi_bodies(SEXP rule, SEXP n, SEXP ask, SEXP threads);
+SEXP ffi_body_start(SEXP source, SEXP where, SEXP normalised);
+SEXP ffi_body_fitness(SEXP source, SEXP state, SEXP where, SEXP x, SEXP threads);
+SEXP ffi_body_propose(SEXP state, SEXP where, SEXP wish);
+SEXP ffi_body_weigh(SEXP state, SEXP where, SEXP wish);
+SEXP ffi_body_find(SEXP state, SEXP where, SEXP wish, SEXP nodes);
+SEXP ffi_body_rows(SEXP state, SEXP factor, SEXP where, SEXP index, SEXP size);
+SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP rounds, SEXP again,
+                     SEXP threads);
+SEXP ffi_copy_columns(SEXP from, SEXP to);
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
@@ -112,6 +133,9 @@ SEXP ffi_diagonal(SEXP x, SEXP kernel);
 SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients);
 SEXP ffi_kernel_traits(SEXP kernel);
 SEXP ffi_exact_shift(SEXP x);
+SEXP ffi_add_columns(SEXP sums, SEXP x);
+SEXP ffi_shift_of(SEXP sums, SEXP n);
+SEXP ffi_shifts_exactly(SEXP x, SEXP shift);
 SEXP ffi_symmetry(SEXP K);
 SEXP ffi_check(void);
 SEXP ffi_processors(void);

@@ -46,12 +46,12 @@ static void allocate_triangle(ke_basis *b, size_t capacity)
 
 /* The columns made so far, into a matrix whose memory is touched for the first time: slow enough
  * to look at an interrupt on the way. */
-static void copy_factor(const ke_basis *b, double *to)
+static void copy_factor(const ke_body *body, size_t size, double *to)
 {
-  for (size_t l = 0; l < b->size; l++) {
+  for (size_t l = 0; l < size; l++) {
     if (l % 16 == 0)
       R_CheckUserInterrupt();
-    memcpy(to + l * b->body.n, b->body.factor + l * b->body.n, b->body.n * sizeof(double));
+    memcpy(to + l * body->n, body->factor + l * body->n, body->n * sizeof(double));
   }
 }
 
@@ -59,35 +59,64 @@ static void copy_factor(const ke_basis *b, double *to)
  * lives in `box`, a protected list of one. */
 static void allocate_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
 {
-  SEXP factor = PROTECT(Rf_allocMatrix(REALSXP, (int)b->body.n, (int)capacity));
-  ffi_large_pages(REAL(factor), b->body.n * capacity * sizeof(double));
-  copy_factor(b, REAL(factor));
+  ke_body *body = &((ke_one_body *)b->bodies.self)->body;
+  SEXP factor = PROTECT(Rf_allocMatrix(REALSXP, (int)body->n, (int)capacity));
+  ffi_large_pages(REAL(factor), body->n * capacity * sizeof(double));
+  copy_factor(body, b->size, REAL(factor));
   SET_VECTOR_ELT(box, 0, factor);
   UNPROTECT(1);
-  b->body.factor = REAL(factor);
-  b->body.capacity = capacity;
+  body->factor = REAL(factor);
+  body->capacity = capacity;
+  body->work = ffi_doubles(ke_body_work(capacity, threads));
+  ffi_head_columns(b, capacity);
+}
+
+static void allocate_rows(ke_body *body, int normalised)
+{
+  const size_t n = body->n;
+  body->diagonal = ffi_doubles(n);
+  body->inverse = ffi_doubles(n);
+  body->weight = ffi_doubles(n);
+  body->residual = ffi_doubles(n);
+  body->keys = ffi_doubles(n);
+  body->sorted = ffi_doubles(n);
+  body->explained = normalised ? ffi_doubles(n) : NULL;
+}
+
+static ke_one_body *one_body(const ke_source *source, int normalised)
+{
+  ke_one_body *one = (ke_one_body *)ffi_lend(1, sizeof *one);
+  memset(one, 0, sizeof *one);
+  one->body.source = source;
+  one->body.n = source->n;
+  allocate_rows(&one->body, normalised);
+  one->sums = ffi_doubles(KE_RUNGS * KE_SUMS * KE_BLOCK);
+  one->extreme = (ke_pick *)ffi_lend(KE_BLOCK, sizeof(ke_pick));
+  return one;
+}
+
+/* ---- the head --------------------------------------------------------------------------- */
+
+/* The panel of candidates, and the triangle of a rule that wants one. */
+void ffi_head_columns(ke_basis *b, size_t capacity)
+{
+  b->capacity = capacity;
   b->pool.panel = ffi_doubles(b->pool.most * capacity);
-  b->body.work = ffi_doubles(ke_body_work(capacity, threads));
   if (b->rule->unpivoted)
     allocate_triangle(b, capacity);
 }
 
-static void allocate_rows(ke_basis *b)
+static void allocate_head(ke_basis *b)
 {
-  const size_t n = b->body.n, most = b->pool.most > KE_BLOCK ? b->pool.most : KE_BLOCK;
-  b->body.diagonal = ffi_doubles(n);
-  b->body.inverse = ffi_doubles(n);
-  b->body.weight = ffi_doubles(n);
-  b->body.residual = ffi_doubles(n);
-  b->state.keys = ffi_doubles(n);
-  b->state.sorted = ffi_doubles(n);
+  const size_t most = b->pool.most > KE_BLOCK ? b->pool.most : KE_BLOCK;
   b->index = ffi_sizes(b->limit);
   b->path = (ke_pick *)ffi_lend(b->limit, sizeof(ke_pick));
   b->pool.row = ffi_sizes(most);
   b->state.sequence = ffi_sizes(most);
+  b->state.before = ffi_doubles(most);
   b->pool.left = ffi_doubles(most);
   b->pool.gained = ffi_doubles(most);
-  b->body.explained = b->rule->normalised ? ffi_doubles(n) : NULL;
+  b->pool.weight = ffi_doubles(most);
   b->pool.chosen = ffi_sizes(KE_BLOCK);
 }
 
@@ -95,7 +124,7 @@ static void allocate_rows(ke_basis *b)
 static size_t first_capacity(const ke_basis *b, SEXP rule)
 {
   const double asked = ffi_number(rule, "columns");
-  const size_t modest = ((size_t)1 << 25) / b->body.n, few = 2 * KE_BLOCK;
+  const size_t modest = ((size_t)1 << 25) / b->bodies.n, few = 2 * KE_BLOCK;
   return ke_smaller(b->limit, asked > 0 ? (size_t)asked : modest > few ? modest : few);
 }
 
@@ -109,33 +138,43 @@ static size_t candidates_for(size_t n, SEXP rule)
   return ke_smaller(ke_smaller(n, KE_CANDIDATES_MAX), most);
 }
 
-static ke_basis engine_for(const ke_source *source, SEXP rule)
+ke_basis ffi_head(ke_bodies bodies, SEXP rule)
 {
   ke_basis b;
   memset(&b, 0, sizeof b);
-  b.body.source = source;
-  b.body.n = source->n;
+  b.bodies = bodies;
   b.rule = ke_rule_of(method_of(rule));
   b.limit = (size_t)ffi_number(rule, "limit");
   b.tol = ffi_number(rule, "tol");
   b.threshold = ffi_optional(ffi_element(rule, "threshold"), b.limit + 1, "threshold");
-  ffi_assert(b.limit >= 1 && b.limit <= b.body.n, "limit");
+  ffi_assert(b.limit >= 1 && b.limit <= bodies.n, "limit");
   ffi_assert(!b.rule->has_threshold || b.threshold, "threshold");
-  b.pool.most = candidates_for(b.body.n, rule);
-  b.forced = b.body.n;
-  allocate_rows(&b);
+  b.pool.most = candidates_for(bodies.n, rule);
+  b.forced = bodies.n;
+  allocate_head(&b);
   return b;
 }
 
-static void choose_first(ke_basis *b, SEXP rule, const ke_env *env)
+/* Proposals of one body are in its own work space, all but the row numbers. */
+static ke_basis engine_for(const ke_source *source, SEXP rule)
 {
+  const ke_rule *of = ke_rule_of(method_of(rule));
+  ke_one_body *one = one_body(source, of->normalised);
+  ke_basis b = ffi_head(ke_bodies_one(one), rule);
+  b.state.keys = one->body.keys;
+  b.state.proposed.key = one->body.sorted;
+  b.state.proposed.row = ffi_sizes(source->n);
+  return b;
+}
+
+/* Among rows[0..count), or all (NULL). */
+void ffi_choose_first(ke_basis *b, const size_t *rows, size_t count, const ke_env *env)
+{
+  const size_t n = b->bodies.n;
   if (!b->rule->normalised || b->stop != KE_GOES_ON)
     return;
-  const size_t spent = ke_row_sums_work(b->body.n, env->threads), block = KE_CHUNK * KE_BLOCK;
-  double *work = ffi_doubles(b->body.n + (spent > block ? spent : block));
-  SEXP first = ffi_element(rule, "first");
-  size_t count = 0;
-  const size_t *rows = first == R_NilValue ? NULL : ffi_index(first, b->body.n, &count);
+  const size_t spent = ke_row_sums_work(rows ? 0 : n, env->threads), block = KE_CHUNK * KE_BLOCK;
+  double *work = ffi_doubles((rows ? count : n) + (spent > block ? spent : block));
   b->forced = ke_first_fvs(b, rows, count, work, env);
 }
 
@@ -152,7 +191,7 @@ static SEXP path_to_r(const ke_basis *b)
     v[l] = p->pivot;
     v[l + L] = 1.0 - p->scaled / b->start.counted;
     v[l + 2 * L] = p->trace / b->start.trace;
-    v[l + 3 * L] = p->norm / (double)b->body.n;
+    v[l + 3 * L] = p->norm / (double)b->bodies.n;
   }
   UNPROTECT(1);
   return out;
@@ -161,22 +200,24 @@ static SEXP path_to_r(const ke_basis *b)
 /* Lower triangular L x L: the rows of the factor that belong to the picks. */
 static SEXP cholesky_to_r(const ke_basis *b)
 {
+  const ke_body *body = &((const ke_one_body *)b->bodies.self)->body;
   const size_t L = b->size;
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)L, (int)L));
   for (size_t l = 0; l < L; l++)
     for (size_t i = 0; i < L; i++)
-      REAL(out)[i + l * L] = i < l ? 0.0 : b->body.factor[b->index[i] + l * b->body.n];
+      REAL(out)[i + l * L] = i < l ? 0.0 : body->factor[b->index[i] + l * body->n];
   UNPROTECT(1);
   return out;
 }
 
 static SEXP factor_to_r(const ke_basis *b, SEXP factor)
 {
-  if (b->size == b->body.capacity)
+  const ke_body *body = &((const ke_one_body *)b->bodies.self)->body;
+  if (b->size == body->capacity)
     return factor;
-  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)b->body.n, (int)b->size));
-  ffi_large_pages(REAL(out), b->body.n * b->size * sizeof(double));
-  copy_factor(b, REAL(out));
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)body->n, (int)b->size));
+  ffi_large_pages(REAL(out), body->n * b->size * sizeof(double));
+  copy_factor(body, b->size, REAL(out));
   UNPROTECT(1);
   return out;
 }
@@ -201,19 +242,27 @@ static SEXP shift_to_r(const ke_basis *b, const centre *c)
   return out;
 }
 
+/* What the head alone knows; the other elements are NULL. */
+SEXP ffi_head_result(const ke_basis *b)
+{
+  const char *names[] = {"index",    "path",   "stop",   "updates", "lowest",
+                         "cholesky", "factor", "center", "shift",   ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, ffi_row_numbers(b->index, b->size, b->bodies.n));
+  SET_VECTOR_ELT(out, 1, path_to_r(b));
+  SET_VECTOR_ELT(out, 2, Rf_mkString(stop_names[b->stop]));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarInteger((int)b->updates));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(lowest_residual(b)));
+  UNPROTECT(1);
+  return out;
+}
+
 static SEXP result(const ke_basis *b, SEXP factor, const centre *c)
 {
-  const char *names[] = {"index",   "path",   "cholesky", "factor", "stop",
-                         "updates", "lowest", "center",   "shift",  ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, ffi_row_numbers(b->index, b->size, b->body.n));
-  SET_VECTOR_ELT(out, 1, path_to_r(b));
-  SET_VECTOR_ELT(out, 2, cholesky_to_r(b));
-  SET_VECTOR_ELT(out, 3, factor == R_NilValue ? factor : factor_to_r(b, factor));
-  SET_VECTOR_ELT(out, 4, Rf_mkString(stop_names[b->stop]));
-  SET_VECTOR_ELT(out, 5, Rf_ScalarInteger((int)b->updates));
-  SET_VECTOR_ELT(out, 6, Rf_ScalarReal(lowest_residual(b)));
-  SET_VECTOR_ELT(out, 7, ffi_row_numbers(c->rows, c->count, b->body.n));
+  SEXP out = PROTECT(ffi_head_result(b));
+  SET_VECTOR_ELT(out, 5, cholesky_to_r(b));
+  SET_VECTOR_ELT(out, 6, factor == R_NilValue ? factor : factor_to_r(b, factor));
+  SET_VECTOR_ELT(out, 7, ffi_row_numbers(c->rows, c->count, b->bodies.n));
   SET_VECTOR_ELT(out, 8, shift_to_r(b, c));
   UNPROTECT(1);
   return out;
@@ -221,13 +270,16 @@ static SEXP result(const ke_basis *b, SEXP factor, const centre *c)
 
 static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
 {
-  ke_status status = ke_basis_start(b);
+  ke_status status = ke_basis_start(b, env);
   if (status != KE_OK)
     return status;
-  choose_first(b, rule, env);
+  SEXP first = ffi_element(rule, "first");
+  size_t count = 0;
+  const size_t *rows = first == R_NilValue ? NULL : ffi_index(first, b->bodies.n, &count);
+  ffi_choose_first(b, rows, count, env);
   allocate_columns(b, first_capacity(b, rule), box, env->threads);
   while ((status = ke_basis_run(b, env)) == KE_FULL)
-    allocate_columns(b, ke_smaller(b->limit, 2 * b->body.capacity), box, env->threads);
+    allocate_columns(b, ke_smaller(b->limit, 2 * b->capacity), box, env->threads);
   return status;
 }
 

@@ -25,6 +25,49 @@ SEXP ffi_exact_shift(SEXP x)
   return out;
 }
 
+/* `sums` (2 x d: high and low parts) with the columns of x added. */
+SEXP ffi_add_columns(SEXP sums, SEXP x)
+{
+  size_t n, d, two, width;
+  const double *v = ffi_matrix(x, &n, &d, "x"), *from = ffi_matrix(sums, &two, &width, "sums");
+  ffi_assert(two == 2 && width == d, "sums");
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, 2, (int)d));
+  for (size_t k = 0; k < d; k++) {
+    ke_long_sum sum = {from[2 * k], from[2 * k + 1]};
+    ke_sum_column(v + k * n, n, &sum);
+    REAL(out)[2 * k] = sum.high;
+    REAL(out)[2 * k + 1] = sum.low;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* A shift for each column of n values with these sums. */
+SEXP ffi_shift_of(SEXP sums, SEXP n)
+{
+  size_t two, d;
+  const double *from = ffi_matrix(sums, &two, &d, "sums");
+  ffi_assert(two == 2 && Rf_asReal(n) > 0.0, "sums");
+  SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)d);
+  for (size_t k = 0; k < d; k++) {
+    const ke_long_sum sum = {from[2 * k], from[2 * k + 1]};
+    REAL(out)[k] = ke_shift_of(sum, Rf_asReal(n));
+  }
+  return out;
+}
+
+/* Whether it can be taken from these rows without losing a digit, for each column. */
+SEXP ffi_shifts_exactly(SEXP x, SEXP shift)
+{
+  size_t n, d;
+  const double *v = ffi_matrix(x, &n, &d, "x"), *by = ffi_optional(shift, d, "shift");
+  ffi_assert(by != NULL, "shift");
+  SEXP out = Rf_allocVector(LGLSXP, (R_xlen_t)d);
+  for (size_t k = 0; k < d; k++)
+    LOGICAL(out)[k] = ke_shifts_exactly(v + k * n, n, by[k]);
+  return out;
+}
+
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
 {
   size_t n, d;

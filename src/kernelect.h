@@ -9,6 +9,7 @@
 
 #include "ascent.h"
 #include "basis.h"
+#include "bodies.h"
 #include "body.h"
 #include "columns.h"
 #include "criterion.h"
@@ -26,6 +27,7 @@
 #include "moments.h"
 #include "nearest.h"
 #include "pieces.h"
+#include "propose.h"
 #include "qr.h"
 #include "regress.h"
 #include "rows.h"
@@ -33,6 +35,7 @@
 #include "spectrum.h"
 #include "stream.h"
 #include "subset.h"
+#include "sums.h"
 #include "threads.h"
 #include "votes.h"
 #include "working.h"

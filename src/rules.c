@@ -16,71 +16,31 @@
 #include <float.h>
 #include <string.h>
 
-static double key(const ke_basis *b, size_t row, double residual, double explained)
-{
-  if (residual * b->body.weight[row] <= b->limits.floor)
-    return 0.0;
-  if (!b->rule->normalised)
-    return residual;
-  if (explained * b->body.weight[row] <= b->limits.noise)
-    return DBL_MAX;
-  const double ratio = residual / explained;
-  return ratio < DBL_MAX ? ratio : DBL_MAX;
-}
-
-/* Keys from here up tie with the best. Never down to 0: that is a row out of the game. */
-static double tie_with(const ke_basis *b, double best)
-{
-  return best * (1.0 - KE_TIE) - b->limits.slack;
-}
-
-static double row_key(const ke_basis *b, size_t i)
-{
-  return key(b, i, b->body.residual[i], b->body.explained ? b->body.explained[i] : 0.0);
-}
-
 static double candidate_key(const ke_basis *b, size_t c)
 {
-  return key(b, b->pool.row[c], b->pool.left[c], b->body.explained ? b->pool.gained[c] : 0.0);
+  return ke_key(&b->judge, b->pool.left[c], b->pool.gained[c], b->pool.weight[c]);
 }
 
 /* ---- greedy ----------------------------------------------------------------------- */
 
-/* The rank-th largest of x (0-based); x is reordered (Hoare's selection). */
-static double select_largest(double *x, size_t n, size_t rank)
+/* The lowest row, by its place in the proposal, within a tie of the best key. */
+static size_t best_proposed(const ke_basis *b)
 {
-  ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, k = (ptrdiff_t)rank;
-  while (low < high) {
-    const double pivot = x[k];
-    ptrdiff_t i = low, j = high;
-    do {
-      while (x[i] > pivot)
-        i++;
-      while (x[j] < pivot)
-        j--;
-      if (i <= j) {
-        const double swap = x[i];
-        x[i++] = x[j];
-        x[j--] = swap;
-      }
-    } while (i <= j);
-    if (j < k)
-      low = i;
-    if (k < i)
-      high = j;
-  }
-  return x[k];
+  const ke_proposal *p = &b->state.proposed;
+  double best = 0.0;
+  for (size_t i = 0; i < p->count; i++)
+    best = p->key[i] > best ? p->key[i] : best;
+  const double tied = ke_tie_with(&b->judge, best);
+  size_t i = 0;
+  while (p->key[i] < tied)
+    i++;
+  return i;
 }
 
-/* The lowest row within a tie of the best key. */
-static size_t best_row(const ke_basis *b)
+static size_t place_of(const ke_proposal *p, size_t row)
 {
-  double best = 0.0;
-  for (size_t i = 0; i < b->body.n; i++)
-    best = b->state.keys[i] > best ? b->state.keys[i] : best;
-  const double tied = tie_with(b, best);
   size_t i = 0;
-  while (b->state.keys[i] < tied)
+  while (p->row[i] != row)
     i++;
   return i;
 }
@@ -89,54 +49,61 @@ static size_t best_row(const ke_basis *b)
  * only fall, so a candidate below that row wins a tie for certain. */
 static size_t first_excluded(const ke_basis *b)
 {
-  const double tied = tie_with(b, b->state.excluded);
-  size_t c = 0;
-  for (size_t i = 0; i < b->body.n; i++) {
-    if (c < b->pool.count && b->pool.row[c] == i)
+  const ke_proposal *p = &b->state.proposed;
+  const double tied = ke_tie_with(&b->judge, b->state.excluded);
+  size_t c = 0, lowest = b->bodies.n;
+  for (size_t i = 0; i < p->count + p->steps; i++) {
+    if (c < b->pool.count && i < p->count && b->pool.row[c] == p->row[i])
       c++;
-    else if (b->state.keys[i] >= tied)
-      return i;
+    else if (p->key[i] >= tied && p->row[i] < lowest)
+      lowest = p->row[i];
   }
-  return b->body.n;
+  return lowest;
 }
 
 /* Candidates in row order: all rows above the cut, and enough of those at it. `sequence[0]`
  * becomes the candidate number of `pick`, which must be among them. */
 static void greedy_collect(ke_basis *b, size_t pick, double cut)
 {
+  const ke_proposal *p = &b->state.proposed;
   size_t above = 0;
-  for (size_t i = 0; i < b->body.n; i++)
-    above += b->state.keys[i] > cut || i == pick;
+  for (size_t i = 0; i < p->count; i++)
+    above += p->key[i] > cut || i == pick;
   size_t spare = b->pool.most > above ? b->pool.most - above : 0;
   b->pool.count = 0;
-  b->state.excluded = 0.0;
-  for (size_t i = 0; i < b->body.n; i++) {
-    const double k = b->state.keys[i];
+  b->state.excluded = p->outside;
+  for (size_t i = 0; i < p->count; i++) {
+    const double k = p->key[i];
     const int tied = k == cut && k > 0.0 && i != pick && spare > 0;
     if (tied)
       spare--;
     if (i == pick)
       b->state.sequence[0] = b->pool.count;
     if (i == pick || tied || (k > cut && b->pool.count < b->pool.most))
-      b->pool.row[b->pool.count++] = i;
+      b->pool.row[b->pool.count++] = p->row[i];
     else
       b->state.excluded = k > b->state.excluded ? k : b->state.excluded;
   }
   b->state.first_excluded = first_excluded(b);
 }
 
+/* The most-th largest key proposed, or 0. */
+static double cut_of(ke_basis *b)
+{
+  const ke_proposal *p = &b->state.proposed;
+  if (p->count <= b->pool.most)
+    return 0.0;
+  memcpy(b->state.keys, p->key, p->count * sizeof(double));
+  return ke_select_largest(b->state.keys, p->count, b->pool.most - 1);
+}
+
 static void greedy_propose(ke_basis *b, const ke_env *env)
 {
-  (void)env;
-  for (size_t i = 0; i < b->body.n; i++)
-    b->state.keys[i] = row_key(b, i);
-  const size_t pick = b->size == 0 && b->forced < b->body.n ? b->forced : best_row(b);
-  double cut = 0.0;
-  if (b->pool.most < b->body.n) {
-    memcpy(b->state.sorted, b->state.keys, b->body.n * sizeof(double));
-    cut = select_largest(b->state.sorted, b->body.n, b->pool.most - 1);
-  }
-  greedy_collect(b, pick, cut);
+  ke_proposal *p = &b->state.proposed;
+  const size_t n = b->bodies.n, forced = b->size == 0 ? b->forced : n;
+  const ke_wish wish = {b->judge, 0, b->pool.most, 0, forced};
+  b->bodies.does->propose(b->bodies.self, &wish, p, env);
+  greedy_collect(b, forced < n ? place_of(p, forced) : best_proposed(b), cut_of(b));
 }
 
 /* The lowest candidate within a tie of the best. */
@@ -148,7 +115,7 @@ static size_t best_candidate(const ke_basis *b, double *best)
     *best = k > *best ? k : *best;
   }
   size_t c = 0;
-  while (candidate_key(b, c) < tie_with(b, *best))
+  while (candidate_key(b, c) < ke_tie_with(&b->judge, *best))
     c++;
   return c;
 }
@@ -164,7 +131,8 @@ static int greedy_next(ke_basis *b, const ke_env *env, size_t *c)
   *c = best_candidate(b, &best);
   if (best <= 0.0 || best < b->state.excluded)
     return 0;
-  return tie_with(b, best) > b->state.excluded || b->pool.row[*c] < b->state.first_excluded;
+  return ke_tie_with(&b->judge, best) > b->state.excluded ||
+         b->pool.row[*c] < b->state.first_excluded;
 }
 
 /* ---- in order ---------------------------------------------------------------------- */
@@ -186,13 +154,14 @@ static int stands_out(const ke_basis *b, size_t c)
 
 static void order_propose(ke_basis *b, const ke_env *env)
 {
-  (void)env;
-  b->pool.count = 0;
-  b->state.drawn = 0;
+  ke_proposal *p = &b->state.proposed;
   const size_t most = ke_smaller(b->pool.most, KE_BLOCK);
-  for (; b->state.cursor < b->body.n && b->pool.count < most; b->state.cursor++)
-    if (row_key(b, b->state.cursor) > 0.0)
-      b->pool.row[b->pool.count++] = b->state.cursor;
+  const ke_wish wish = {b->judge, 1, most, b->state.cursor, b->bodies.n};
+  b->bodies.does->propose(b->bodies.self, &wish, p, env);
+  b->state.drawn = 0;
+  b->pool.count = ke_smaller(p->count, most);
+  memcpy(b->pool.row, p->row, b->pool.count * sizeof(size_t));
+  b->state.cursor = b->pool.count < most ? b->bodies.n : b->pool.row[most - 1] + 1;
 }
 
 static int order_next(ke_basis *b, const ke_env *env, size_t *c)
@@ -212,30 +181,6 @@ static int order_next(ke_basis *b, const ke_env *env, size_t *c)
 
 /* ---- random -------------------------------------------------------------------------- */
 
-/* keys becomes the running sum of the residuals that may still be picked. */
-static double running_sum(ke_basis *b)
-{
-  double sum = 0.0;
-  for (size_t i = 0; i < b->body.n; i++) {
-    sum += row_key(b, i);
-    b->state.keys[i] = sum;
-  }
-  return sum;
-}
-
-static size_t find_row(const double *running, size_t n, double target)
-{
-  size_t low = 0, high = n - 1;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (running[middle] > target)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
-}
-
 static size_t candidate_number(ke_basis *b, size_t row)
 {
   for (size_t c = 0; c < b->pool.count; c++)
@@ -247,23 +192,23 @@ static size_t candidate_number(ke_basis *b, size_t row)
 
 static void random_propose(ke_basis *b, const ke_env *env)
 {
-  const double sum = running_sum(b);
+  double target[KE_PROPOSALS];
+  size_t row[KE_PROPOSALS];
+  const double sum = b->bodies.does->weigh(b->bodies.self, &b->judge, env);
+  for (size_t k = 0; k < KE_PROPOSALS; k++)
+    target[k] = env->uniform(env->data) * sum;
+  b->bodies.does->find(b->bodies.self, &b->judge, target, KE_PROPOSALS, row, env);
   b->pool.count = 0;
   b->state.drawn = 0;
-  for (size_t k = 0; k < KE_PROPOSALS; k++) {
-    size_t row = find_row(b->state.keys, b->body.n, env->uniform(env->data) * sum);
-    while (row > 0 && row_key(b, row) <= 0.0) /* rounding at the very end of the sum */
-      row--;
-    b->state.sequence[k] = candidate_number(b, row);
-  }
+  for (size_t k = 0; k < KE_PROPOSALS; k++)
+    b->state.sequence[k] = candidate_number(b, row[k]);
 }
 
 static int random_next(ke_basis *b, const ke_env *env, size_t *c)
 {
   while (b->state.drawn < KE_PROPOSALS) {
     const size_t i = b->state.sequence[b->state.drawn++];
-    const double then = b->body.residual[b->pool.row[i]];
-    if (env->uniform(env->data) * then < candidate_key(b, i)) {
+    if (env->uniform(env->data) * b->state.before[i] < candidate_key(b, i)) {
       *c = i;
       return 1;
     }

@@ -107,6 +107,12 @@ ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *s
   return s;
 }
 
+void ke_source_host(ke_source *s, int set, const ke_rows *from, const size_t *index, size_t m)
+{
+  rows_self *self = (rows_self *)s->self;
+  ke_gather(from, index, m, &self->set[set]);
+}
+
 /* ---- between two sets of rows -------------------------------------------------- */
 
 typedef struct {

@@ -51,6 +51,9 @@ typedef struct {
 size_t ke_source_rows_state(const ke_rows *rows);
 ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *state);
 
+/* Rows index[0..m) from elsewhere, packed for the same kernel, as a set of such a source. */
+void ke_source_host(ke_source *s, int set, const ke_rows *from, const size_t *index, size_t m);
+
 /* A kernel between two sets of rows; it has tiles only. */
 size_t ke_source_cross_state(void);
 ke_source ke_source_cross(const ke_kernel *kernel, const ke_rows *a, const ke_rows *b,

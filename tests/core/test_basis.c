@@ -47,55 +47,78 @@ static double *random_matrix(size_t n, size_t d)
 
 /* ---- an engine with exact room ------------------------------------------------------- */
 
+static ke_body *body_of(const ke_basis *b) { return &((ke_one_body *)b->bodies.self)->body; }
+
 static void lend_columns(ke_basis *b, size_t capacity)
 {
-  double *factor = lend(b->body.n * capacity), *triangle = lend(capacity * (capacity + 1) / 2);
+  ke_body *body = body_of(b);
+  double *factor = lend(body->n * capacity), *triangle = lend(capacity * (capacity + 1) / 2);
   if (b->size > 0) {
-    memcpy(factor, b->body.factor, b->body.n * b->size * sizeof(double));
+    memcpy(factor, body->factor, body->n * b->size * sizeof(double));
     memcpy(triangle, b->state.triangle, b->size * (b->size + 1) / 2 * sizeof(double));
   }
-  free(b->body.factor), free(b->pool.panel), free(b->body.work), free(b->state.triangle),
+  free(body->factor), free(b->pool.panel), free(body->work), free(b->state.triangle),
       free(b->state.solution);
-  b->body.factor = factor;
+  body->factor = factor;
+  body->capacity = b->capacity = capacity;
+  body->work = lend(ke_body_work(capacity, THREADS));
   b->pool.panel = lend(b->pool.most * capacity);
-  b->body.work = lend(ke_body_work(capacity, THREADS));
   b->state.triangle = triangle;
   b->state.solution = lend(capacity);
-  b->body.capacity = capacity;
+}
+
+static ke_one_body *body_on(const ke_source *s, int normalised)
+{
+  ke_one_body *one = calloc(1, sizeof *one);
+  ke_body *body = &one->body;
+  body->source = s;
+  body->n = s->n;
+  body->diagonal = lend(s->n), body->inverse = lend(s->n), body->weight = lend(s->n);
+  body->residual = lend(s->n), body->keys = lend(s->n), body->sorted = lend(s->n);
+  body->explained = normalised ? lend(s->n) : NULL;
+  one->sums = lend(KE_RUNGS * KE_SUMS * KE_BLOCK);
+  one->extreme = calloc(KE_BLOCK, sizeof(ke_pick));
+  return one;
 }
 
 static ke_basis engine(const ke_source *s, ke_method method, size_t limit, size_t most)
 {
   ke_basis b;
   memset(&b, 0, sizeof b);
-  b.body.source = s;
   b.rule = ke_rule_of(method);
-  b.body.n = b.forced = s->n;
+  b.bodies = ke_bodies_one(body_on(s, b.rule->normalised));
+  b.forced = s->n;
   b.limit = limit;
   b.pool.most = most;
   const size_t room = most > KE_BLOCK ? most : KE_BLOCK;
-  b.body.diagonal = lend(b.body.n), b.body.inverse = lend(b.body.n), b.body.weight = lend(b.body.n);
-  b.body.residual = lend(b.body.n), b.state.keys = lend(b.body.n), b.state.sorted = lend(b.body.n);
-  b.body.explained = b.rule->normalised ? lend(b.body.n) : NULL;
+  b.state.keys = body_of(&b)->keys;
+  b.state.proposed.key = body_of(&b)->sorted;
+  b.state.proposed.row = lend_sizes(s->n);
   b.index = lend_sizes(limit);
   b.path = calloc(limit, sizeof(ke_pick));
   b.pool.row = lend_sizes(room), b.state.sequence = lend_sizes(room);
-  b.pool.left = lend(room), b.pool.gained = lend(room);
+  b.pool.left = lend(room), b.pool.gained = lend(room), b.pool.weight = lend(room);
+  b.state.before = lend(room);
   b.pool.chosen = lend_sizes(KE_BLOCK);
   b.threshold = lend(limit + 1);
   return b;
 }
 
+static void drop_body(ke_one_body *one)
+{
+  ke_body *body = &one->body;
+  free(body->diagonal), free(body->inverse), free(body->weight), free(body->residual);
+  free(body->keys), free(body->sorted), free(body->explained), free(body->factor);
+  free(body->work), free(one->sums), free(one->extreme), free(one);
+}
+
 static void drop(ke_basis *b)
 {
-  free(b->body.diagonal), free(b->body.inverse), free(b->body.weight), free(b->body.residual),
-      free(b->state.keys);
-  free(b->state.sorted);
-  free(b->body.explained), free(b->index), free(b->path), free(b->pool.row),
-      free(b->state.sequence);
-  free(b->pool.left), free(b->pool.gained), free(b->pool.chosen), free((void *)b->threshold);
-  free(b->body.factor), free(b->pool.panel), free(b->body.work), free(b->state.triangle),
-      free(b->state.solution);
+  drop_body((ke_one_body *)b->bodies.self);
+  free(b->index), free(b->path), free(b->pool.row), free(b->state.sequence);
+  free(b->pool.left), free(b->pool.gained), free(b->pool.weight), free(b->pool.chosen);
+  free(b->state.before), free(b->state.proposed.row), free((void *)b->threshold);
+  free(b->pool.panel), free(b->state.triangle), free(b->state.solution);
 }
 
 /* Runs to the end from `columns` columns on; returns how often the factor had to grow. */
@@ -103,11 +126,11 @@ static int run_in(ke_basis *b, size_t columns, const ke_env *around)
 {
   int grown = 0;
   state = 7;
-  if (ke_basis_start(b) != KE_OK)
+  if (ke_basis_start(b, around) != KE_OK)
     return -1;
   lend_columns(b, columns < b->limit ? columns : b->limit);
   while (ke_basis_run(b, around) == KE_FULL) {
-    lend_columns(b, 2 * b->body.capacity < b->limit ? 2 * b->body.capacity : b->limit);
+    lend_columns(b, 2 * b->capacity < b->limit ? 2 * b->capacity : b->limit);
     grown++;
   }
   return grown;
@@ -233,7 +256,8 @@ static void test_growth_of_the_factor_changes_nothing(void)
     mu_assert(run(&b, 130) > 0);
     mu_assert(a.size == b.size && a.size > KE_BLOCK);
     mu_assert(memcmp(a.index, b.index, a.size * sizeof(size_t)) == 0);
-    mu_assert(memcmp(a.body.factor, b.body.factor, a.body.n * a.size * sizeof(double)) == 0);
+    mu_assert(memcmp(body_of(&a)->factor, body_of(&b)->factor,
+                     body_of(&a)->n * a.size * sizeof(double)) == 0);
     drop(&a);
     drop(&b);
   }
@@ -253,7 +277,7 @@ static void test_threads_do_not_change_a_bit(void)
     run_in(&b, 150, &several);
     mu_assert(a.size == b.size && a.size > KE_BLOCK);
     mu_assert(memcmp(a.index, b.index, a.size * sizeof(size_t)) == 0);
-    mu_assert(memcmp(a.body.factor, b.body.factor, n * a.size * sizeof(double)) == 0);
+    mu_assert(memcmp(body_of(&a)->factor, body_of(&b)->factor, n * a.size * sizeof(double)) == 0);
     mu_assert(memcmp(a.path, b.path, a.size * sizeof(ke_pick)) == 0);
     drop(&a);
     drop(&b);
@@ -474,14 +498,14 @@ static void test_a_negative_or_infinite_diagonal_is_told(void)
   double *state = lend(ke_source_matrix_state());
   ke_source s = ke_source_matrix(K, 2, state);
   ke_basis b = engine(&s, KE_CHOLESKY, 2, 2);
-  mu_assert(ke_basis_start(&b) == KE_INDEFINITE);
+  mu_assert(ke_basis_start(&b, &env) == KE_INDEFINITE);
   K[3] = -1.01 * KE_NEGATIVE; /* beyond rounding, */
-  mu_assert(ke_basis_start(&b) == KE_INDEFINITE);
+  mu_assert(ke_basis_start(&b, &env) == KE_INDEFINITE);
   K[3] = -0.99 * KE_NEGATIVE; /* and within */
-  mu_assert(ke_basis_start(&b) == KE_OK);
+  mu_assert(ke_basis_start(&b, &env) == KE_OK);
   mu_assert(KE_NEGATIVE == 1e-8);
   K[3] = HUGE_VAL;
-  mu_assert(ke_basis_start(&b) == KE_NOT_FINITE);
+  mu_assert(ke_basis_start(&b, &env) == KE_NOT_FINITE);
   K[3] = 0.0;
   mu_assert(run(&b, 2) == 0 && b.size == 1 && b.stop == KE_STOP_RANK);
   drop(&b);
@@ -498,7 +522,7 @@ static void test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree(void)
   for (size_t i = 0; i < n; i++)
     rows[i] = i;
   ke_basis b = engine(&p.data, KE_FVS, 5, 64);
-  mu_assert(ke_basis_start(&b) == KE_OK);
+  mu_assert(ke_basis_start(&b, &env) == KE_OK);
   mu_assert(ke_first_fvs(&b, NULL, 0, work, &env) == ke_first_fvs(&b, rows, n, work, &env));
   free(work), free(rows);
   drop(&b);
@@ -516,7 +540,7 @@ static void test_fitness_of_single_rows_is_that_of_the_matrix(void)
   for (size_t j = 0; j < 41; j++)
     rows[j] = 3 * j;
   ke_basis b = engine(&p.data, KE_FVS, 5, 64);
-  mu_assert(ke_basis_start(&b) == KE_OK);
+  mu_assert(ke_basis_start(&b, &env) == KE_OK);
   for (int some = 0; some <= 1; some++) {
     const size_t best = ke_first_fvs(&b, some ? rows : NULL, some ? 41 : 0, work, &env);
     double highest = 0.0, found = 0.0;
@@ -635,7 +659,7 @@ static void test_a_row_at_the_centre_has_no_length(void)
     const ke_source plain = ke_source_matrix(K, 2, states[0]),
                     centred = ke_source_centred(&plain, shift, 1.0, states[1]);
     ke_basis b = engine(&centred, KE_FVS, 2, 2);
-    mu_assert(ke_basis_start(&b) == KE_OK);
+    mu_assert(ke_basis_start(&b, &env) == KE_OK);
     mu_assert(b.start.counted == (far ? 2.0 : 1.0));
     drop(&b);
   }
@@ -726,7 +750,7 @@ static void test_the_first_fvs_pick_looks_for_interrupts(void)
   for (size_t i = 0; i < some; i++)
     rows[i] = i;
   ke_basis b = engine(&p.data, KE_FVS, 1, 1);
-  mu_assert(ke_basis_start(&b) == KE_OK);
+  mu_assert(ke_basis_start(&b, &env) == KE_OK);
   tally t;
   ke_env counted = counting(&t, 1);
   ke_first_fvs(&b, rows, some, work, &counted);
@@ -746,7 +770,7 @@ static void test_progress_is_the_share_of_the_limit(void)
   ke_basis b = engine(&p.data, KE_CHOLESKY, limit, n);
   tally t;
   const ke_env counted = counting(&t, 1);
-  mu_assert(ke_basis_start(&b) == KE_OK);
+  mu_assert(ke_basis_start(&b, &env) == KE_OK);
   lend_columns(&b, KE_BLOCK); /* room for one round */
   mu_assert(ke_basis_run(&b, &counted) == KE_FULL);
   mu_assert(t.reports == 1 && t.share == (double)KE_BLOCK / (double)limit);

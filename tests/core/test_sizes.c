@@ -37,9 +37,9 @@ static void a_basis_of_a_huge_matrix_reads_the_right_entries(void)
   ke_basis b;
   memset(&b, 0, sizeof b);
   b.rule = ke_rule_of(KE_CHOLESKY);
-  b.body.source = &source, b.body.n = n, b.forced = n, b.limit = 5, b.pool.most = 200;
-  lend_rows(&b);
-  const ke_status started = ke_basis_start(&b);
+  b.forced = n, b.limit = 5, b.pool.most = 200;
+  lend_rows(&b, &source);
+  const ke_status started = ke_basis_start(&b, &env);
   lend_columns(&b, b.limit);
   const ke_status ended = ke_basis_run(&b, &env);
   const size_t size = b.size, first = b.index[0], second = b.index[1], third = b.index[2];

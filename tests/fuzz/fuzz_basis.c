@@ -2,16 +2,19 @@
  * Picks are distinct rows, the residual trace falls, and the factor is lower triangular. */
 #include "fuzz.h"
 
+static ke_body *body_of(const ke_basis *b) { return &((ke_one_body *)b->bodies.self)->body; }
+
 /* Room for `capacity` columns, what is there kept. */
 static void lend_columns(ke_basis *b, size_t capacity)
 {
-  double *factor = fuzz_doubles(b->body.n * capacity);
-  if (b->body.factor)
-    memcpy(factor, b->body.factor, b->body.n * b->size * sizeof(double));
-  free(b->body.factor), free(b->pool.panel), free(b->body.work);
-  b->body.factor = factor;
+  ke_body *body = body_of(b);
+  double *factor = fuzz_doubles(body->n * capacity);
+  if (body->factor)
+    memcpy(factor, body->factor, body->n * b->size * sizeof(double));
+  free(body->factor), free(b->pool.panel), free(body->work);
+  body->factor = factor;
   b->pool.panel = fuzz_doubles(b->pool.most * capacity);
-  b->body.work = fuzz_doubles(ke_body_work(capacity, 1));
+  body->work = fuzz_doubles(ke_body_work(capacity, 1));
   if (b->rule->unpivoted) {
     double *triangle = fuzz_doubles(capacity * (capacity + 1) / 2);
     if (b->state.triangle)
@@ -20,39 +23,55 @@ static void lend_columns(ke_basis *b, size_t capacity)
     b->state.triangle = triangle;
     b->state.solution = fuzz_doubles(capacity);
   }
-  b->body.capacity = capacity;
+  body->capacity = b->capacity = capacity;
 }
 
-static void lend_rows(ke_basis *b)
+static void lend_body(ke_basis *b, const ke_source *source)
 {
-  const size_t n = b->body.n, most = b->pool.most > KE_BLOCK ? b->pool.most : KE_BLOCK;
-  b->body.diagonal = fuzz_doubles(n), b->body.inverse = fuzz_doubles(n),
-  b->body.weight = fuzz_doubles(n);
-  b->body.residual = fuzz_doubles(n), b->state.keys = fuzz_doubles(n),
-  b->state.sorted = fuzz_doubles(n);
-  b->body.explained = b->rule->normalised ? fuzz_doubles(n) : NULL;
+  const size_t n = source->n;
+  ke_one_body *one = (ke_one_body *)calloc(1, sizeof *one);
+  one->body.source = source, one->body.n = n;
+  one->body.diagonal = fuzz_doubles(n), one->body.inverse = fuzz_doubles(n);
+  one->body.weight = fuzz_doubles(n), one->body.residual = fuzz_doubles(n);
+  one->body.keys = fuzz_doubles(n), one->body.sorted = fuzz_doubles(n);
+  one->body.explained = b->rule->normalised ? fuzz_doubles(n) : NULL;
+  one->sums = fuzz_doubles(KE_RUNGS * KE_SUMS * KE_BLOCK);
+  one->extreme = (ke_pick *)calloc(KE_BLOCK, sizeof(ke_pick));
+  b->bodies = ke_bodies_one(one);
+  b->state.keys = one->body.keys, b->state.proposed.key = one->body.sorted;
+  b->state.proposed.row = fuzz_indices(n);
+}
+
+static void lend_rows(ke_basis *b, const ke_source *source)
+{
+  const size_t most = b->pool.most > KE_BLOCK ? b->pool.most : KE_BLOCK;
+  lend_body(b, source);
   b->index = fuzz_indices(b->limit), b->pool.chosen = fuzz_indices(KE_BLOCK);
   b->path = (ke_pick *)calloc(b->limit, sizeof(ke_pick));
   b->pool.row = fuzz_indices(most), b->state.sequence = fuzz_indices(most);
   b->pool.left = fuzz_doubles(most), b->pool.gained = fuzz_doubles(most);
+  b->pool.weight = fuzz_doubles(most), b->state.before = fuzz_doubles(most);
 }
 
 static void give_back(ke_basis *b)
 {
-  free(b->body.diagonal), free(b->body.inverse), free(b->body.weight), free(b->body.residual),
-      free(b->state.keys);
-  free(b->state.sorted);
-  free(b->body.explained), free(b->index), free(b->pool.chosen), free(b->path), free(b->pool.row);
-  free(b->state.sequence), free(b->pool.left), free(b->pool.gained), free(b->body.factor);
-  free(b->pool.panel), free(b->body.work), free(b->state.triangle), free(b->state.solution);
+  ke_one_body *one = (ke_one_body *)b->bodies.self;
+  ke_body *body = &one->body;
+  free(body->diagonal), free(body->inverse), free(body->weight), free(body->residual);
+  free(body->keys), free(body->sorted), free(body->explained), free(body->factor);
+  free(body->work), free(one->sums), free(one->extreme), free(one);
+  free(b->index), free(b->pool.chosen), free(b->path), free(b->pool.row);
+  free(b->state.sequence), free(b->pool.left), free(b->pool.gained), free(b->pool.weight);
+  free(b->state.before), free(b->state.proposed.row);
+  free(b->pool.panel), free(b->state.triangle), free(b->state.solution);
 }
 
 static void check_path(const ke_basis *b, int sound)
 {
-  unsigned char *seen = (unsigned char *)calloc(b->body.n, 1);
+  unsigned char *seen = (unsigned char *)calloc(b->bodies.n, 1);
   fuzz_promise(b->size <= b->limit);
   for (size_t l = 0; l < b->size; l++) {
-    fuzz_promise(b->index[l] < b->body.n);
+    fuzz_promise(b->index[l] < b->bodies.n);
     fuzz_promise(!seen[b->index[l]]);
     seen[b->index[l]] = 1;
     if (sound && l > 0)
@@ -63,23 +82,23 @@ static void check_path(const ke_basis *b, int sound)
 
 static void run(ke_basis *b, fuzz_bytes *f, const ke_env *env, int sound)
 {
-  if (ke_basis_start(b) != KE_OK)
+  if (ke_basis_start(b, env) != KE_OK)
     return;
   if (b->rule->normalised && b->stop == KE_GOES_ON) {
-    const size_t spent = ke_row_sums_work(b->body.n, 1), block = KE_CHUNK * KE_BLOCK;
-    double *work = fuzz_doubles(b->body.n + (spent > block ? spent : block));
-    size_t *rows = fuzz_indices(b->body.n);
-    for (size_t i = 0; i < b->body.n; i++)
+    const size_t spent = ke_row_sums_work(b->bodies.n, 1), block = KE_CHUNK * KE_BLOCK;
+    double *work = fuzz_doubles(b->bodies.n + (spent > block ? spent : block));
+    size_t *rows = fuzz_indices(b->bodies.n);
+    for (size_t i = 0; i < b->bodies.n; i++)
       rows[i] = i;
     const int all = fuzz_byte(f) % 4 == 0;
-    b->forced = ke_first_fvs(b, all ? NULL : rows, all ? 0 : b->body.n, work, env);
-    fuzz_promise(b->forced < b->body.n);
+    b->forced = ke_first_fvs(b, all ? NULL : rows, all ? 0 : b->bodies.n, work, env);
+    fuzz_promise(b->forced < b->bodies.n);
     free(work), free(rows);
   }
   lend_columns(b, b->limit < KE_BLOCK ? b->limit : KE_BLOCK);
   ke_status status;
   while ((status = ke_basis_run(b, env)) == KE_FULL)
-    lend_columns(b, 2 * b->body.capacity < b->limit ? 2 * b->body.capacity : b->limit);
+    lend_columns(b, 2 * b->capacity < b->limit ? 2 * b->capacity : b->limit);
   if (status == KE_OK)
     check_path(b, sound);
 }
@@ -97,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   ke_basis b;
   memset(&b, 0, sizeof b);
   b.rule = ke_rule_of((ke_method)(fuzz_byte(&f) % 5));
-  b.body.n = n, b.forced = n, b.limit = fuzz_size(&f, 1, n);
+  b.forced = n, b.limit = fuzz_size(&f, 1, n);
   const size_t least = b.rule == ke_rule_of(KE_RANDOM) ? KE_PROPOSALS : 2;
   b.pool.most = fuzz_size(&f, least < n ? least : n, n);
   b.tol = (double)fuzz_byte(&f) / 1024.0;
@@ -119,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ke_gram(&plain, K, &env);
     plain = ke_source_matrix(K, n, states[1]);
   }
-  b.body.source = &plain;
+  const ke_source *source = &plain;
   double *shift = fuzz_doubles(n);
   if (neighbours) {
     size_t *centre = fuzz_indices(neighbours);
@@ -127,10 +146,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ke_nearest_to_centre(&plain, neighbours, centre, work, &env);
     const double constant = ke_centre_shift(&plain, centre, neighbours, shift, work, &env);
     shifted = ke_source_centred(&plain, shift, constant, states[2]);
-    b.body.source = &shifted;
+    source = &shifted;
     free(centre), free(work);
   }
-  lend_rows(&b);
+  lend_rows(&b, source);
   run(&b, &f, &env, !hostile && (ke_is_linear(&kernel) || ke_is_distance(&kernel)));
   give_back(&b);
   for (int s = 0; s < 3; s++)

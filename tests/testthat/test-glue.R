@@ -177,12 +177,52 @@ glue_calls <- function() {
     ),
     ffi_weighted_columns = list(list(x, 2:1, c(1, 2)),
       list(bad_x, list(c(1L, 3L), 0:1, c(1, 2)), list(1, NULL, 1:2))),
+    ffi_add_columns = list(list(matrix(0, 2, 2), x),
+      list(list(matrix(0, 1, 2), matrix(0, 2, 3), 0), bad_x)),
+    ffi_shift_of = list(list(matrix(0, 2, 2), 6), list(list(matrix(0, 3, 2), text), list(0, -1))),
+    ffi_shifts_exactly = list(list(x, c(0, 0)), list(bad_x, list(NULL, 1, 1:2))),
+    ffi_copy_columns = list(list(x, cbind(x, x)), list(list(text, x[-1, ]), list(narrow, text))),
     ffi_zeros = list(list(2L, 3L), list(list(-1L, NA, NULL), list(-1L, NA, NULL)))
   )
 }
 
+# A body of six rows, and what may be wrong with what it is told.
+body_calls <- function() {
+  x <- random_matrix(6, 2)
+  where <- list(first = 0, whole = 6)
+  rows <- list(x = x, kernel = list(type = "rbf", scale = 0.5), shift = NULL)
+  state <- list(inverse = rep(1, 6), weight = rep(1, 6), residual = rep(1, 6), explained = NULL)
+  wish <- list(normalised = 0, floor = 0, slack = 0, noise = 0, in_order = 0, most = 3, from = 0,
+    forced = 6)
+  round <- list(size = 0, index = c(0, 1), panel = diag(2), x = x[1:2, ])
+  factor <- matrix(0, 6, 2)
+  nodes <- list(start = 0, tiles = 1, target = 0.5)
+  bad_where <- list(list(first = 1, whole = 7), list(first = 0, whole = 5), list())
+  bad_state <- list(utils::modifyList(state, list(weight = 1)),
+    utils::modifyList(state, list(inverse = 1:6)))
+  changed <- function(what, ...) utils::modifyList(what, list(...))
+  list(
+    ffi_body_start = list(list(rows, where, TRUE), list(list(list(), 1), bad_where, NULL)),
+    ffi_body_fitness = list(list(rows, state, where, x[1:2, ], 1L),
+      list(list(list()), bad_state, bad_where, list(1, "a"), list(0L))),
+    ffi_body_propose = list(list(state, where, wish),
+      list(bad_state, bad_where, list(list(), changed(wish, most = "a")))),
+    ffi_body_weigh = list(list(state, where, wish), list(bad_state, bad_where, list(list()))),
+    ffi_body_find = list(list(state, where, wish, nodes),
+      list(bad_state, bad_where, list(list()), list(changed(nodes, start = 1),
+        changed(nodes, tiles = 2), changed(nodes, target = 1:2), changed(nodes, start = c(0, 0)),
+        changed(nodes, start = -1)))),
+    ffi_body_rows = list(list(state, factor, where, c(0, 5), 2),
+      list(bad_state, list(factor[-1, ], 1), bad_where, list(6, -1, 1L), list(3))),
+    ffi_body_update = list(list(rows, state, factor, where, list(round), FALSE, 1L),
+      list(list(list()), bad_state, list(factor[-1, ], factor[, 1, drop = FALSE]), bad_where,
+        list(round, list(changed(round, size = 1)), list(changed(round, index = 0)),
+          list(changed(round, panel = 1)), list(changed(round, x = 1))), NULL, list(0L)))
+  )
+}
+
 test_that("every entry point refuses what does not fit", {
-  calls <- glue_calls()
+  calls <- c(glue_calls(), body_calls())
   for (name in names(calls)) {
     entry <- get(name, asNamespace("kernelect"))
     arguments <- calls[[name]][[1L]]
@@ -239,5 +279,6 @@ test_that("the engine of bases refuses a source or a rule that does not fit", {
 test_that("every entry point is called here, but for those without arguments", {
   entries <- getDLLRegisteredRoutines("kernelect")$.Call
   takes <- vapply(entries, function(e) e$numParameters, 0L)
-  expect_setequal(names(entries)[takes > 0L], c(names(glue_calls()), "ffi_basis"))
+  called <- c(names(glue_calls()), names(body_calls()), "ffi_basis", "ffi_bodies")
+  expect_setequal(names(entries)[takes > 0L], called)
 })

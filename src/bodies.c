@@ -1,0 +1,104 @@
+/* Messages answered by one body that holds all rows. */
+#include "bodies.h"
+
+#include "stream.h"
+
+static ke_status one_start(void *self, int normalised, ke_start *out, const ke_env *env)
+{
+  ke_one_body *one = (ke_one_body *)self;
+  const ke_source *s = one->body.source;
+  double value[KE_RUNGS];
+  ke_beginning begin = {.trace = ke_new_ladder(1, value)};
+  (void)env;
+  const ke_status status = ke_body_start(&one->body, normalised, &begin);
+  if (status != KE_OK)
+    return status;
+  out->top = begin.top;
+  out->counted = begin.counted;
+  ke_ladder_total(&begin.trace, &out->trace);
+  out->cost = s->cost;
+  out->cancels = s->cancels;
+  out->centred = s->centred;
+  return begin.bottom < -KE_NEGATIVE * begin.top ? KE_INDEFINITE : KE_OK;
+}
+
+/* work: max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */
+static void one_first(void *self, const size_t *rows, size_t count, double *fitness, double *work,
+                      const ke_env *env)
+{
+  ke_one_body *one = (ke_one_body *)self;
+  const ke_body *b = &one->body;
+  if (!rows)
+    ke_row_sums(b->source, 1, b->inverse, fitness, work, env);
+  for (size_t j = 0; rows && j < count; j += KE_BLOCK) {
+    const size_t m = ke_smaller(KE_BLOCK, count - j);
+    ke_ladder sums = ke_new_ladder(m, one->sums);
+    b->source->does->gather(b->source->self, KE_PICKS, rows + j, m);
+    ke_body_fitness(b, m, &sums, work, env);
+    ke_ladder_total(&sums, fitness + j);
+  }
+  for (size_t j = 0; j < (rows ? count : b->n); j++)
+    fitness[j] *= b->inverse[rows ? rows[j] : j];
+}
+
+static void one_propose(void *self, const ke_wish *wish, ke_proposal *out, const ke_env *env)
+{
+  (void)env;
+  ke_body_propose(&((ke_one_body *)self)->body, wish, out);
+}
+
+static double one_weigh(void *self, const ke_judge *judge, const ke_env *env)
+{
+  double value[KE_RUNGS], sum;
+  ke_ladder sums = ke_new_ladder(1, value);
+  (void)env;
+  ke_body_weigh(&((ke_one_body *)self)->body, judge, &sums);
+  ke_ladder_total(&sums, &sum);
+  return sum;
+}
+
+static void one_find(void *self, const ke_judge *judge, const double *target, size_t count,
+                     size_t *row, const ke_env *env)
+{
+  const ke_body *b = &((ke_one_body *)self)->body;
+  (void)env;
+  for (size_t k = 0; k < count; k++)
+    row[k] = ke_body_find(b, judge, 0, ke_body_tiles(b), target[k]);
+}
+
+static void one_rows(void *self, size_t size, ke_pool *pool, const ke_env *env)
+{
+  const ke_body *b = &((ke_one_body *)self)->body;
+  (void)env;
+  b->source->does->gather(b->source->self, KE_CANDIDATES, pool->row, pool->count);
+  ke_body_rows(b, pool->row, pool->count, size, pool->panel, pool->most, pool->left, pool->gained);
+  for (size_t c = 0; c < pool->count; c++)
+    pool->weight[c] = b->weight[pool->row[c]];
+}
+
+static void one_column(void *self, const ke_pool *pool, size_t c, double *out)
+{
+  const ke_source *s = ((ke_one_body *)self)->body.source;
+  s->does->gather(s->self, KE_SINGLE, pool->row + c, 1);
+  s->does->between(s->self, KE_CANDIDATES, KE_SINGLE, out, pool->most);
+}
+
+static void one_update(void *self, const ke_round *round, ke_pick *path, const ke_env *env)
+{
+  ke_one_body *one = (ke_one_body *)self;
+  const ke_source *s = one->body.source;
+  ke_totals totals = ke_new_totals(round->picks, one->sums, one->extreme);
+  s->does->gather(s->self, KE_PICKS, round->index, round->picks);
+  ke_body_update(&one->body, round, &totals, env);
+  ke_totals_to_path(&totals, round->picks, path);
+}
+
+ke_bodies ke_bodies_one(ke_one_body *one)
+{
+  static const ke_messages does = {one_start, one_first, one_propose, one_weigh,
+                                   one_find,  one_rows,  one_column,  one_update};
+  one->body.first = 0;
+  one->body.whole = one->body.n;
+  const ke_bodies bodies = {&does, one, one->body.n};
+  return bodies;
+}

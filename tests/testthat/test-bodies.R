@@ -1,0 +1,134 @@
+# Rows in parts give the basis of rows in memory, bit for bit.
+
+# A source of `chunks` chunks of uneven sizes, ready for the engine.
+ready_source <- function(x, chunks) {
+  sizes <- diff(round(seq(0, sqrt(nrow(x)), length.out = chunks + 1)^2))
+  at <- cumsum(c(0, sizes))
+  list(
+    read_matrix = function(i) x[at[i] + seq_len(sizes[i]), , drop = FALSE], sizes = sizes,
+    width = ncol(x)
+  )
+}
+
+in_memory <- function(x, kernel, control, scaling = NULL) {
+  set.seed(5)
+  basis_from_data(list(x = x, scaling = scaling, input = list()), kernel, control)$basis
+}
+
+in_parts <- function(x, kernel, control, chunks = 3, scaling = NULL, ...) {
+  set.seed(5)
+  basis_from_source(ready_source(x, chunks), kernel, control, scaling, list(), ...)$basis
+}
+
+# Rows of which many occur twice or more, and many distances tie.
+tied_rows <- function(n, d = 3) {
+  x <- round(random_matrix(n, d), 1)
+  x[seq_len(n %/% 3), ] <- x[n + 1 - seq_len(n %/% 3), ]
+  x
+}
+
+control_for <- function(method, ...) {
+  basis_control(method, size = 60, tol = 1e-4, first = 40, threshold = function(t) t^2, ...)
+}
+
+test_that("all rules pick the same rows from any number of chunks, ties and duplicates too", {
+  for (x in list(random_matrix(1300, 4), tied_rows(1300))) {
+    for (method in basis_methods) {
+      control <- control_for(method)
+      expected <- in_memory(x, rbf_kernel(sigma = 1), control)
+      for (chunks in 1:7) {
+        expect_identical(in_parts(x, rbf_kernel(sigma = 1), control, chunks), expected)
+      }
+    }
+  }
+})
+
+test_that("memory for a few rows at a time changes nothing", {
+  x <- tied_rows(2000)
+  for (method in basis_methods) {
+    control <- control_for(method)
+    expected <- in_memory(x, laplace_kernel(sigma = 1), control)
+    for (memory in c(0.1, 0.5, 3)) {
+      expect_identical(in_parts(x, laplace_kernel(sigma = 1), control, memory = memory), expected)
+    }
+  }
+})
+
+test_that("kernels of inner products, of parts and of users are the same in parts", {
+  x <- random_matrix(900, 3)
+  own <- function_kernel(function(x, z) (1 + tcrossprod(x, z))^2)
+  kernels <- list(
+    polynomial_kernel(2), linear_kernel(), rbf_kernel(sigma = 2) + linear_kernel(),
+    rbf_kernel(sigma = 1, weights = c(1, 2, 0))
+  )
+  for (kernel in kernels) {
+    for (method in c("fvs", "cholesky", "kgs")) {
+      control <- control_for(method)
+      expect_identical(
+        in_parts(x, kernel, control, memory = 0.5), in_memory(x, kernel, control)
+      )
+    }
+  }
+  a <- in_parts(x, own, control_for("cholesky"), memory = 0.5)
+  b <- in_memory(x, own, control_for("cholesky"))
+  expect_identical(a$index, b$index)
+  expect_equal(a$path, b$path, tolerance = 1e-10)
+})
+
+test_that("a common offset is taken off as in memory, and only where no digit is lost", {
+  x <- cbind(round(random_matrix(700, 2), 2) + 1e6, runif(700), sample(2, 700, TRUE))
+  control <- control_for("cholesky")
+  expect_identical(in_parts(x, rbf_kernel(sigma = 1), control, 4),
+                   in_memory(x, rbf_kernel(sigma = 1), control))
+  whole <- matrix(as.double(sample(100, 1400, TRUE)) + 4096, 700)
+  expect_identical(in_parts(whole, rbf_kernel(sigma = 20), control, 4),
+                   in_memory(whole, rbf_kernel(sigma = 20), control))
+})
+
+test_that("one row, few rows and empty chunks work", {
+  kernel <- rbf_kernel(sigma = 1)
+  for (n in c(1, 2, 239, 240, 241)) {
+    x <- random_matrix(n, 2)
+    for (method in c("fvs", "cholesky", "random")) {
+      suppressMessages({
+        control <- control_for(method)
+        a <- in_parts(x, kernel, control, chunks = 1)
+        b <- in_memory(x, kernel, control)
+      })
+      expect_identical(a, b)
+    }
+  }
+  x <- random_matrix(500, 2)
+  source <- ready_source(x, 2)
+  holes <- list(
+    read_matrix = function(i) if (i %in% c(2, 4)) source$read_matrix(i / 2) else x[0, ],
+    sizes = c(0, source$sizes[1], 0, source$sizes[2], 0), width = 2
+  )
+  expect_identical(
+    basis_from_source(holes, kernel, control_for("fvs"), NULL, list())$basis,
+    in_memory(x, kernel, control_for("fvs"))
+  )
+})
+
+test_that("what needs all pairs of rows is refused, and says so", {
+  x <- random_matrix(50, 2)
+  expect_error(in_parts(x, rbf_kernel(sigma = 1), basis_control("fvs", center = "nearest")),
+               "all pairs", class = "kernelect_error_argument")
+  expect_error(in_parts(x, rbf_kernel(sigma = 1), basis_control("fvs", first = Inf)),
+               "all pairs", class = "kernelect_error_argument")
+  expect_error(in_parts(x, rbf_kernel(sigma = 1), control_for("fvs"), memory = 0),
+               "`memory`", class = "kernelect_error_argument")
+})
+
+test_that("rows that change while they are read, overflow or span nothing are errors", {
+  x <- random_matrix(50, 2)
+  control <- basis_control("cholesky", size = 10)
+  source <- ready_source(x, 2)
+  source$sizes <- rev(source$sizes)
+  expect_error(basis_from_source(source, rbf_kernel(sigma = 1), control, NULL, list()),
+               "Chunk 1 of the source", class = "kernelect_error_source")
+  expect_error(in_parts(x * 1e200, polynomial_kernel(2), control),
+               class = "kernelect_error_not_finite")
+  expect_error(in_parts(x * 0, linear_kernel(), control), class = "kernelect_error_data")
+  expect_error(in_parts(x, sigmoid_kernel(1, -2), control), class = "kernelect_error_indefinite")
+})
