@@ -1,0 +1,1 @@
+write_tables <- function(experiments) invisible()
