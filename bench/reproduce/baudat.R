@@ -132,3 +132,33 @@ baudat_experiments <- function() {
     })
   )
 }
+
+# ---- tables ------------------------------------------------------------------------------
+
+baudat_print <- function() {
+  p <- baudat_printed
+  column <- function(method, key, sd = paste0(key, "_sd")) {
+    data.frame(item = "Table 2", set = p$set, method = method, setting = NA, print = p[[key]],
+      print_sd = if (is.null(sd)) NA else p[[sd]])
+  }
+  rbind(
+    column("lr", "lr"), column("kpca-lr", "kpca"), column("fvs-lr", "fvs"), column("svm", "svm"),
+    column("kfd", "kfd"), column("svm-vectors", "sv", NULL),
+    data.frame(item = "Table 1", set = "two Gaussians",
+      method = c("bayes", "svm", "svm-vectors", "fvs-lr"), setting = NA,
+      print = c(88.8, 88.2, 54, 88.6), print_sd = NA),
+    data.frame(item = "Figure 5", set = "circles",
+      method = c("inertia, 35 vectors", "inertia, all rows"), setting = NA, print = 0.91,
+      print_sd = NA)
+  )
+}
+
+baudat_tables <- function(experiments) {
+  results <- do.call(rbind, lapply(experiments, summarise_experiment))
+  add_reasons(beside_print(results, baudat_print()), baudat_reasons)
+}
+
+baudat_reasons <- read_reasons("
+item|set|method|reason
+*|none|none|-
+")

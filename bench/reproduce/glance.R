@@ -1,1 +1,46 @@
-write_tables <- function(experiments) invisible()
+# inst/results/reproduction.csv: every table and figure of the five papers, how many of its printed
+# figures are ours within one printed sd (ours where none is printed), and why the rest is not.
+
+# `where`: the vignette that shows it. `cells` beyond the results' own: figures that are not ours to
+# compute, said in `reason`.
+paper_items <- function() {
+  utils::read.csv(file.path("bench", "reproduce", "items.csv"), colClasses = "character",
+    na.strings = "")
+}
+
+# Ten steps of ascent are the paper's reading, convergence ours: lines of their own.
+reading_of <- function(results) {
+  ifelse(grepl("^(sas|scss)(10|1)$", results$method), "ten steps", "")
+}
+
+count_item <- function(results, paper, item, reading) {
+  d <- results[results$paper == paper & results$item == item & reading_of(results) == reading, ]
+  known <- !is.na(d$inside)
+  runs <- unique(range(d$runs))
+  data.frame(
+    cells = sum(known), inside = sum(d$inside[known]),
+    runs = if (nrow(d)) paste(runs, collapse = " to ") else "",
+    paper_runs = if (nrow(d)) paste(unique(range(d$paper_runs)), collapse = " to ") else ""
+  )
+}
+
+write_glance <- function(results) {
+  items <- paper_items()
+  items$reading[is.na(items$reading)] <- ""
+  counts <- do.call(rbind, Map(function(paper, item, reading) {
+    count_item(results, paper, item, reading)
+  }, items$paper, items$item, items$reading))
+  counts$paper_runs[counts$paper_runs == "NA"] <- "not said"
+  write_result(cbind(items, counts), "reproduction")
+}
+
+write_tables <- function(experiments) {
+  papers <- list(Baudat = baudat_tables, Teixeira = teixeira_tables, Ramona = ramona_tables,
+    Mottl = mottl_tables, Xu = takes_tables)
+  results <- lapply(names(papers), function(paper) {
+    table <- papers[[paper]](Filter(function(e) e$paper == paper, experiments))
+    write_result(table[names(table) != "paper"], paste0("reproduce-", tolower(paper)))
+    table
+  })
+  write_glance(do.call(rbind, results))
+}

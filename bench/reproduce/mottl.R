@@ -82,3 +82,26 @@ mottl_now <- function(seed) {
 mottl_experiments <- function() {
   list(experiment("mottl", "Mottl", "Tables", "simulated", 200, mottl_run, paper_runs = 1))
 }
+
+# ---- tables ------------------------------------------------------------------------------
+
+mottl_print <- function() {
+  label <- vapply(seq_len(nrow(mottl_settings)), function(i) mottl_label(mottl_settings[i, ]), "")
+  data.frame(item = "Tables", set = "simulated", method = sub("@.*", "", label),
+    setting = sub(".*@", "", label), print = mottl_settings$print, print_sd = NA)
+}
+
+# Rows at another size than the paper's stand beside its table.
+mottl_tables <- function(experiments) {
+  results <- do.call(rbind, lapply(experiments, summarise_experiment))
+  results <- beside_print(results, mottl_print())
+  task <- ifelse(grepl("^regression", results$method), "regression", "recognition")
+  own <- results$item == "Tables"
+  results$item[own] <- paste0("Table, ", task, ifelse(results$setting == "60", ", 60 rows", ""))[own]
+  add_reasons(results, mottl_reasons)
+}
+
+mottl_reasons <- read_reasons("
+item|set|method|reason
+*|none|none|-
+")

@@ -39,7 +39,7 @@ read_set <- function(name) {
       labelled(d, "y")
     },
     Ionosphere = labelled(from_package("Ionosphere", "mlbench")[-2], "Class"), # V2 is constant
-    Pima = labelled(from_package("PimaIndiansDiabetes", "mlbench"), "diabetes"),
+    Pima = with_splits("diabetis"), # the same rows, standardised; mlbench has it no more
     BCW = labelled(stats::na.omit(from_package("BreastCancer", "mlbench")[-1]), "Class"),
     Sonar = labelled(from_package("Sonar", "mlbench"), "Class"),
     Musk = labelled(from_package("musk", "kernlab"), "Class"),

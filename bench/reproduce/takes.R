@@ -139,3 +139,32 @@ takes_experiments <- function() {
     })
   )
 }
+
+# ---- tables ------------------------------------------------------------------------------
+
+takes_print <- function() {
+  p <- takes_printed
+  figure <- function(method, key) {
+    grid <- expand.grid(row = seq_len(nrow(p)), factor = takes_factors)
+    data.frame(item = "Table 2", set = p$set[grid$row], method = method,
+      setting = as.character(grid$factor), print = p[[key]][grid$row], print_sd = NA)
+  }
+  rbind(
+    figure("kobl-dim", "kobl_dim"), figure("kobl-cost", "kobl_cost"),
+    figure("kgs-dim", "kgs_dim"), figure("kgs-cost", "kgs_cost"),
+    figure("kpca-dim", "kpca_dim"), figure("kpca-cost", "kpca_cost"),
+    figure("kda-cost", "kda_cost"),
+    data.frame(item = "Hilbert matrix", set = "H(100)",
+      method = "columns, singular values above n eps", setting = NA, print = 18, print_sd = 0)
+  )
+}
+
+takes_tables <- function(experiments) {
+  results <- do.call(rbind, lapply(experiments, summarise_experiment))
+  add_reasons(beside_print(results, takes_print()), takes_reasons)
+}
+
+takes_reasons <- read_reasons("
+item|set|method|reason
+*|none|none|-
+")

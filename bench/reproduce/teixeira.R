@@ -182,3 +182,83 @@ teixeira_experiments <- function() {
       teixeira_widths)
   )
 }
+
+# ---- tables ------------------------------------------------------------------------------
+
+teixeira_print <- function() {
+  p <- teixeira_printed
+  column <- function(item, method, key, sd = paste0(key, "_sd")) {
+    data.frame(item = item, set = p$set, method = method, setting = NA, print = p[[key]],
+      print_sd = if (is.null(sd)) NA else p[[sd]])
+  }
+  rbind(
+    column("Table 1", "pca-nn", "p_nn"), column("Table 1", "pca-rl", "p_rl"),
+    column("Table 2", "kpca-nn", "k_nn"), column("Table 2", "kpca-rl", "k_rl"),
+    column("Table 2", "greedy-nn", "g_nn"), column("Table 2", "greedy-rl", "g_rl"),
+    column("Table 2", "greedy-size", "R", NULL)
+  )
+}
+
+# t-tests at 95 %, two-sided, not paired (the paper does not say): whether equal means are rejected.
+rejected <- function(a, b) stats::t.test(a, b)$p.value < 0.05
+
+# The same against a printed mean and sd, of as many splits.
+rejected_by_print <- function(a, mean, sd) {
+  n <- length(a)
+  variance <- c(stats::var(a), sd^2) / n
+  df <- sum(variance)^2 / sum(variance^2 / (n - 1))
+  2 * stats::pt(-abs(mean(a) - mean) / sqrt(sum(variance)), df) < 0.05
+}
+
+# The better of the two classifiers by its mean error.
+better_of <- function(runs, nn, rl, item) {
+  of <- function(method) runs$values[runs$key$method == method & runs$key$item == item, ]
+  if (mean(of(nn)) <= mean(of(rl))) of(nn) else of(rl)
+}
+
+teixeira_tests <- function(e) {
+  runs <- run_values(e)
+  if (is.null(runs) || ncol(runs$values) < 2) return(NULL)
+  p <- teixeira_printed[teixeira_printed$set == e$set, ]
+  raw <- better_of(runs, "raw-nn", "raw-rl", "Table 1")
+  pca <- better_of(runs, "pca-nn", "pca-rl", "Table 1")
+  kpca <- better_of(runs, "kpca-nn", "kpca-rl", "Table 2")
+  few <- better_of(runs, "kpca-nn-D", "kpca-rl-D", "Table 2")
+  greedy <- better_of(runs, "greedy-nn", "greedy-rl", "Table 2")
+  ours <- c(
+    rejected_by_print(raw, p$b5, p$b5_sd), rejected(raw, pca),
+    rejected_by_print(kpca, p$b5, p$b5_sd), rejected(kpca, few), rejected(greedy, kpca)
+  )
+  print <- unlist(p[c("I1", "I2", "J1", "J2", "J3")]) == "r"
+  data.frame(
+    paper = "Teixeira", item = paste0("Table ", c(1, 1, 2, 2, 2), ", t-tests"), set = e$set,
+    method = c("I1", "I2", "I1", "I2", "I3"), setting = NA, ours = ours + 0, ours_sd = NA,
+    runs = ncol(runs$values), paper_runs = e$runs, commit = runs$commit, print = print + 0,
+    print_sd = NA, inside = ours == print, row.names = NULL
+  )
+}
+
+# Of a curve over numbers of components the least mean.
+least_of_curves <- function(results) {
+  curves <- grepl("-curve$", results$method)
+  parts <- split(results[curves, ], paste(results$set, results$method)[curves])
+  least <- do.call(rbind, lapply(parts, function(d) d[which.min(d$ours), ]))
+  if (is.null(least)) return(results)
+  least$method <- sub("-curve", "-least", least$method)
+  rbind(results[!curves, ], least)
+}
+
+teixeira_tables <- function(experiments) {
+  results <- least_of_curves(do.call(rbind, lapply(experiments, summarise_experiment)))
+  results <- beside_print(results, teixeira_print())
+  size <- results$method == "greedy-size" & results$item == "Table 2"
+  results$item[size] <- "Table 2, R"
+  tables <- Filter(function(e) e$item == "Table 2", experiments)
+  tests <- do.call(rbind, lapply(tables, teixeira_tests))
+  add_reasons(rbind(results, tests), teixeira_reasons)
+}
+
+teixeira_reasons <- read_reasons("
+item|set|method|reason
+*|none|none|-
+")
