@@ -49,7 +49,8 @@ docs: tarball-quick ## regenerate NAMESPACE and man/; fails if that changed anyt
 	@git status --porcelain -- NAMESPACE man | { ! grep . ; } || \
 	  { echo "docs: NAMESPACE or man/ changed, see above: commit them"; exit 1; }
 
-reproduce: tarball-quick setup-test ## the papers' tables again, into inst/results (hours); ONLY=fusion for one
+reproduce: tarball-quick setup-test ## every table of the papers again, goes on where it stopped (hours); ONLY="mottl baudat"
+	@tools/setup bench
 	@tools/install
 	@tools/reproduce $(ONLY)
 

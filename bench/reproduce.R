@@ -21,7 +21,8 @@ baudat <- baudat_experiments()
 ramona_all <- ramona_experiments()
 experiments <- c(
   mottl_experiments(), baudat$tables, ramona_all$tables, teixeira$tables, takes_experiments(),
-  ramona_all$figures, later(c(teixeira$tried, ramona_all$digits, teixeira$more, baudat$tuned))
+  ramona_all$figures, teixeira$tried,
+  later(c(ramona_all$digits, teixeira$more, baudat$tuned))
 )
 
 asked <- commandArgs(trailingOnly = TRUE)

@@ -37,8 +37,11 @@ write_glance <- function(results) {
 write_tables <- function(experiments) {
   papers <- list(Baudat = baudat_tables, Teixeira = teixeira_tables, Ramona = ramona_tables,
     Mottl = mottl_tables, Xu = takes_tables)
+  there <- function(e) file.exists(record_file(e$name))
   results <- lapply(names(papers), function(paper) {
-    table <- papers[[paper]](Filter(function(e) e$paper == paper, experiments))
+    own <- Filter(function(e) e$paper == paper && there(e), experiments)
+    if (!length(own)) return(NULL)
+    table <- papers[[paper]](own)
     write_result(table[names(table) != "paper"], paste0("reproduce-", tolower(paper)))
     table
   })

@@ -22,7 +22,12 @@ experiment <- function(name, paper, item, set, runs, run, paper_runs = runs, nee
 }
 
 # Long, and of less interest: after everything else.
-later <- function(experiments) lapply(experiments, function(e) utils::modifyList(e, list(late = TRUE)))
+later <- function(experiments) {
+  lapply(experiments, function(e) {
+    e$late <- TRUE
+    e
+  })
+}
 
 # ---- records -----------------------------------------------------------------------------
 
@@ -65,16 +70,18 @@ write_record <- function(name, run, seconds, figures, commit) {
 
 # ---- the queue ---------------------------------------------------------------------------
 
-# First runs of every experiment come before the rest of any, so that a queue cut short leaves
-# something in every table, and so that the time left is known early.
-plan_queue <- function(experiments, first = 3, most = Inf) {
+# Those go first that need least to be complete.
+plan_queue <- function(experiments, most = Inf) {
+  seconds <- mean_seconds(experiments)
   todo <- do.call(rbind, lapply(seq_along(experiments), function(i) {
     e <- experiments[[i]]
     runs <- setdiff(seq_len(min(e$runs, most)), finished_runs(e$name))
-    if (length(runs)) data.frame(at = i, run = runs, late = e$late)
+    if (!length(runs)) return(NULL)
+    cost <- if (is.na(seconds[i])) Inf else seconds[i] * length(runs)
+    data.frame(at = i, run = runs, late = e$late, cost = cost)
   }))
   if (is.null(todo)) return(data.frame(at = integer(), run = integer()))
-  todo[order(todo$late, todo$run > first, todo$at, todo$run), ]
+  todo[order(todo$late, todo$cost, todo$at, todo$run), ]
 }
 
 mean_seconds <- function(experiments) {
@@ -102,9 +109,15 @@ run_once <- function(e, run) {
   })
 }
 
+# Three runs of every experiment come before the rest of any, so that a queue cut short leaves
+# something in every table, and so that the time left is known early.
 run_queue <- function(experiments, most = Inf) {
   dir.create(records_dir, showWarnings = FALSE, recursive = TRUE)
-  queue <- plan_queue(experiments, most = most)
+  run_planned(experiments, plan_queue(experiments, most = min(most, 3)))
+  run_planned(experiments, plan_queue(experiments, most = most))
+}
+
+run_planned <- function(experiments, queue) {
   seconds <- mean_seconds(experiments)
   count <- lengths(lapply(experiments, function(e) finished_runs(e$name)))
   commit <- commit_now()

@@ -119,12 +119,16 @@ teixeira_split <- function(name, i) {
 # ---- what was tried ----------------------------------------------------------------------
 
 # Other widths than the paper's 2 s2c, at the printed numbers of components.
+other_widths <- function(name) {
+  switch(name, ringnorm = c(0.5, 1), splice = c(0.5, 1), image = c(0.5, 1, 4), c(0.25, 0.5, 1, 4, 8))
+}
+
 teixeira_widths <- function(name, i) {
   p <- teixeira_printed[teixeira_printed$set == name, ]
   part <- published_split(name, i)
   s2c <- mean_square(part$x)
   ties <- if (name %in% tied_sets) "first" else "any"
-  unlist(lapply(c(0.25, 0.5, 1, 4, 8), function(factor) {
+  unlist(lapply(other_widths(name), function(factor) {
     greedy <- greedy_pca(part$x, factor * s2c)
     figures <- c(
       pca_errors(full_pca(part$x, factor * s2c), part, p$k_nn_L, p$k_rl_L, "kpca", ties),
@@ -136,6 +140,27 @@ teixeira_widths <- function(name, i) {
     )
     stats::setNames(figures, paste0(names(figures), "@", factor))
   }), recursive = FALSE)
+}
+
+# Rows that greedy PCA picks at other widths.
+teixeira_rows <- function(name, i) {
+  x <- published_split(name, i)$x
+  factors <- c(0.5, 1, 2.5, 3, 4)
+  sizes <- lapply(factors * mean_square(x), function(width) {
+    length(kernel_basis(x, rbf_kernel(width = width), "cholesky", size = Inf, scale = FALSE)$index)
+  })
+  stats::setNames(sizes, paste0("greedy-size@", factors))
+}
+
+# NN and RL with each other's printed number of components.
+teixeira_swapped <- function(name, i) {
+  p <- teixeira_printed[teixeira_printed$set == name, ]
+  part <- published_split(name, i)
+  width <- 2 * mean_square(part$x)
+  c(
+    pca_errors(full_pca(part$x, width), part, p$k_rl_L, p$k_nn_L, "kpca", "any"),
+    pca_errors(greedy_pca(part$x, width), part, p$g_rl_L, p$g_nn_L, "greedy", "any")
+  )
 }
 
 # KPCA and the nearest neighbour on flare_solar and image: standardised columns, halves exchanged,
@@ -174,12 +199,13 @@ teixeira_experiments <- function() {
   list(
     tables = lapply(sets, make, "", "Table 2", teixeira_split),
     tried = c(
+      lapply(c("banana", "waveform"), make, "swapped-", "swapped", teixeira_swapped),
+      lapply(teixeira_printed$set, make, "rows-", "rows", teixeira_rows),
       lapply(c("titanic", "thyroid", "banana", "flare_solar", "diabetis", "ringnorm"), make,
         "widths-", "widths", teixeira_widths),
       lapply(c("flare_solar", "image"), make, "tried-", "tried", teixeira_tried)
     ),
-    more = lapply(c("image", "waveform", "twonorm", "splice"), make, "widths-", "widths",
-      teixeira_widths)
+    more = lapply(c("image", "splice"), make, "widths-", "widths", teixeira_widths)
   )
 }
 
