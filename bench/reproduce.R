@@ -1,8 +1,8 @@
 # The five papers again: every table and figure, beside the print.
 #   Rscript bench/reproduce.R [name ...]      `make reproduce ONLY="teixeira-banana mottl"`
 # runs what is not there yet of the experiments whose names begin so (all by default), then writes
-# inst/results/reproduce-<paper>.csv, a row a figure, and inst/results/reproduction.csv, a row a table
-# or figure of a paper: what vignette("reproduction") and the vignettes of the papers show.
+# inst/results/reproduce-<paper>.csv, a row a figure, and inst/results/reproduction.csv, a row a
+# table or figure of a paper: what vignette("reproduction") and the vignettes of the papers show.
 #   RUNS=5 Rscript bench/reproduce.R          at most five runs of each
 #   RUNS=0 Rscript bench/reproduce.R          tables only, of the records there are
 # See reproduce/queue.R for how runs are kept, and the head of each paper's file for its settings.

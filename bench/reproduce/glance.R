@@ -16,11 +16,10 @@ reading_of <- function(results) {
 count_item <- function(results, paper, item, reading) {
   d <- results[results$paper == paper & results$item == item & reading_of(results) == reading, ]
   known <- !is.na(d$inside)
-  runs <- unique(range(d$runs))
+  span <- function(v) if (length(v)) paste(unique(range(v)), collapse = " to ") else ""
   data.frame(
-    cells = sum(known), inside = sum(d$inside[known]),
-    runs = if (nrow(d)) paste(runs, collapse = " to ") else "",
-    paper_runs = if (nrow(d)) paste(unique(range(d$paper_runs)), collapse = " to ") else ""
+    cells = sum(known), inside = sum(d$inside[known]), runs = span(d$runs),
+    paper_runs = span(d$paper_runs)
   )
 }
 

@@ -109,11 +109,12 @@ run_once <- function(e, run) {
   })
 }
 
-# Three runs of every experiment come before the rest of any, so that a queue cut short leaves
-# something in every table, and so that the time left is known early.
+# Three runs of every experiment but the late ones come before the rest of any, so that a queue cut
+# short leaves something in every table, and so that the time left is known early.
 run_queue <- function(experiments, most = Inf) {
   dir.create(records_dir, showWarnings = FALSE, recursive = TRUE)
-  run_planned(experiments, plan_queue(experiments, most = min(most, 3)))
+  soon <- Filter(function(e) !e$late, experiments)
+  run_planned(soon, plan_queue(soon, most = min(most, 3)))
   run_planned(experiments, plan_queue(experiments, most = most))
 }
 
@@ -194,11 +195,13 @@ beside_print <- function(results, printed) {
   results
 }
 
-# `reasons`: data frame item, set, method (each may be "*") and reason; the first that fits.
+# Beside what is not inside. `reasons`: data frame item, set, method (each may be "*") and reason;
+# the first that fits.
 add_reasons <- function(results, reasons) {
   fits <- function(want, have) want == "*" | want == have
   results$reason <- vapply(seq_len(nrow(results)), function(i) {
     r <- results[i, ]
+    if (!r$inside %in% FALSE) return("")
     hit <- fits(reasons$item, r$item) & fits(reasons$set, r$set) & fits(reasons$method, r$method)
     if (any(hit)) reasons$reason[which(hit)[1]] else ""
   }, "")

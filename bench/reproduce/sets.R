@@ -1,6 +1,6 @@
 # The data of the papers: files of the directory KERNELECT_DATA (default ../shared/data), and what
-# comes with packages mlbench and kernlab. A set is a list of a matrix `x` and a factor `y`, with the
-# training rows of its published splits, a row a split, where there are any.
+# comes with packages mlbench and kernlab. A set is a list of a matrix `x` and a factor `y`, with
+# the training rows of its published splits, a row a split, where there are any.
 
 data_file <- function(name) {
   file.path(Sys.getenv("KERNELECT_DATA", file.path("..", "shared", "data")),

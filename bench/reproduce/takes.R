@@ -166,5 +166,8 @@ takes_tables <- function(experiments) {
 
 takes_reasons <- read_reasons("
 item|set|method|reason
-*|none|none|-
+Table 2|*|kgs-cost|a basis of all rows leaves nothing: the print is impossible
+Table 2|*|kpca-cost|a basis of all rows leaves nothing: the print is impossible
+Table 2|*|kda-cost|two classes have one axis, the print counts as many as KOBL
+Table 2|*|*|the width is not stated
 ")

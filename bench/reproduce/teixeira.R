@@ -1,5 +1,5 @@
-# Teixeira, Tome and Lang (2009), greedy kernel PCA: Tables 1 and 2 on the published splits, with the
-# t-tests, and what was tried to explain the cells that differ.
+# Teixeira, Tome and Lang (2009), greedy kernel PCA: Tables 1 and 2 on the published splits, with
+# the t-tests, and what was tried to explain the cells that differ.
 #
 # Settings of the paper: raw columns; RBF kernel exp(-d^2 / (2 s2c)), s2c the mean squared distance
 # to the centroid (our "mean"); greedy basis until the residual trace is 1 % of the trace; nearest
@@ -7,22 +7,60 @@
 # Unstated: what the nearest neighbour does with equal distances. Here the first row wins; where
 # rows repeat, the error with random ties stands beside it.
 
-teixeira_printed <- utils::read.table(header = TRUE, text = "
-set           D  b5   b5_sd p_nn_L p_nn p_nn_sd p_rl_L p_rl p_rl_sd I1 I2 R g_nn_L g_nn  g_nn_sd g_rl_L g_rl g_rl_sd k_nn_L k_nn k_nn_sd k_rl_L k_rl k_rl_sd J1 J2 J3
-breast_cancer 9  25.9 4.6   9      32.5 4.8     2      26.2 2.3     a  a  90  7    32.5  4.8     22     25.2 4.5     7      32.5 4.8     21     25.2 4.5     a  a  a
-diabetis      8  23.5 1.7   8      30.1 2.0     8      23.4 1.7     a  a  140 61   30.2  1.9     10     23.1 1.6     17     25.3 1.8     10     23.2 1.6     a  a  a
-german        20 23.6 2.1   20     29.4 2.4     17     23.9 2.1     a  a  400 13   29.1  2.4     12     23.4 2.3     12     30.0 2.5     12     23.3 2.1     r  a  a
-heart         13 16.0 3.3   9      22.0 3.1     10     15.9 3.1     a  a  110 48   22.79 2.9     11     15.8 3.1     8      22.7 3.4     12     15.8 3.0     a  a  a
-flare_solar   9  32.4 1.8   9      39.0 4.9     6      32.9 1.8     a  r  74  70   35.3  0.7     48     33.8 0.6     55     32.2 0.5     25     32.1 0.6     a  a  a
-thyroid       5  4.4  2.2   3      3.9  2.1     5      14.7 3.2     r  a  25  6    3.9   2.2     25     5.3  2.3     6      4.0  2.2     15     5.8  2.4     a  a  a
-titanic       3  22.4 1.0   1      33.0 11.0    3      22.6 1.0     a  a  10  10   31.1  1.4     6      21.8 1.0     9      32.3 1.1     10     22.3 1.0     a  a  a
-twonorm       20 2.7  0.2   1      3.4  0.5     1      2.3  0.1     r  r  285 1    3.5   0.6     1      2.3  0.1     1      3.4  0.4     1      2.3  0.1     a  a  a
-image         18 2.7  0.7   13     3.30 0.5     18     16.5 0.98    r  a  120 21   2.9   0.7     80     8.1  1.2     23     2.8  0.6     75     7.9  1.3     a  r  a
-ringnorm      20 1.6  0.1   6      21.3 1.2     19     24.6 0.7     r  r  262 45   3.8   0.4     31     1.7  0.1     40     3.5  0.4     25     1.6  0.1     a  r  a
-splice        60 9.5  0.7   6      22.4 1.4     60     16.31 0.6    r  a  874 620  7.7   2.6     764    4.4  2.1     600    7.5  2.6     720    4.3  2.1     a  r  a
-waveform      21 9.8  0.8   2      11.7 0.7     2      12.6 0.7     r  r  258 30   9.8   0.3     2      12.0 0.7     29     9.7  0.7     2      12.0 0.8     a  r  a
-banana        2  10.7 0.4   2      13.6 7.0     1      46.9 7.0     r  a  15  15   13.6  0.7     5      10.8 1.8     5      13.6 0.4     34     10.7 0.4     a  r  a
-") # nolint: line_length_linter.
+# Printed values. b5: best published result; p, k, g: PCA, KPCA, greedy KPCA, with L components; I1,
+# I2, then J1, J2, J3: t-tests of Tables 1 and 2 (a: equal means accepted, r: rejected).
+teixeira_table1 <- utils::read.table(header = TRUE, text = "
+set           D  b5   b5_sd p_nn_L p_nn p_nn_sd p_rl_L p_rl  p_rl_sd I1 I2
+breast_cancer 9  25.9 4.6   9      32.5 4.8     2      26.2  2.3     a  a
+diabetis      8  23.5 1.7   8      30.1 2.0     8      23.4  1.7     a  a
+german        20 23.6 2.1   20     29.4 2.4     17     23.9  2.1     a  a
+heart         13 16.0 3.3   9      22.0 3.1     10     15.9  3.1     a  a
+flare_solar   9  32.4 1.8   9      39.0 4.9     6      32.9  1.8     a  r
+thyroid       5  4.4  2.2   3      3.9  2.1     5      14.7  3.2     r  a
+titanic       3  22.4 1.0   1      33.0 11.0    3      22.6  1.0     a  a
+twonorm       20 2.7  0.2   1      3.4  0.5     1      2.3   0.1     r  r
+image         18 2.7  0.7   13     3.30 0.5     18     16.5  0.98    r  a
+ringnorm      20 1.6  0.1   6      21.3 1.2     19     24.6  0.7     r  r
+splice        60 9.5  0.7   6      22.4 1.4     60     16.31 0.6     r  a
+waveform      21 9.8  0.8   2      11.7 0.7     2      12.6  0.7     r  r
+banana        2  10.7 0.4   2      13.6 7.0     1      46.9  7.0     r  a
+")
+
+teixeira_table2 <- utils::read.table(header = TRUE, text = "
+set           k_nn_L k_nn k_nn_sd k_rl_L k_rl k_rl_sd J1 J2 J3
+breast_cancer 7      32.5 4.8     21     25.2 4.5     a  a  a
+diabetis      17     25.3 1.8     10     23.2 1.6     a  a  a
+german        12     30.0 2.5     12     23.3 2.1     r  a  a
+heart         8      22.7 3.4     12     15.8 3.0     a  a  a
+flare_solar   55     32.2 0.5     25     32.1 0.6     a  a  a
+thyroid       6      4.0  2.2     15     5.8  2.4     a  a  a
+titanic       9      32.3 1.1     10     22.3 1.0     a  a  a
+twonorm       1      3.4  0.4     1      2.3  0.1     a  a  a
+image         23     2.8  0.6     75     7.9  1.3     a  r  a
+ringnorm      40     3.5  0.4     25     1.6  0.1     a  r  a
+splice        600    7.5  2.6     720    4.3  2.1     a  r  a
+waveform      29     9.7  0.7     2      12.0 0.8     a  r  a
+banana        5      13.6 0.4     34     10.7 0.4     a  r  a
+")
+
+teixeira_table2_greedy <- utils::read.table(header = TRUE, text = "
+set           R   g_nn_L g_nn  g_nn_sd g_rl_L g_rl g_rl_sd
+breast_cancer 90  7      32.5  4.8     22     25.2 4.5
+diabetis      140 61     30.2  1.9     10     23.1 1.6
+german        400 13     29.1  2.4     12     23.4 2.3
+heart         110 48     22.79 2.9     11     15.8 3.1
+flare_solar   74  70     35.3  0.7     48     33.8 0.6
+thyroid       25  6      3.9   2.2     25     5.3  2.3
+titanic       10  10     31.1  1.4     6      21.8 1.0
+twonorm       285 1      3.5   0.6     1      2.3  0.1
+image         120 21     2.9   0.7     80     8.1  1.2
+ringnorm      262 45     3.8   0.4     31     1.7  0.1
+splice        874 620    7.7   2.6     764    4.4  2.1
+waveform      258 30     9.8   0.3     2      12.0 0.7
+banana        15  15     13.6  0.7     5      10.8 1.8
+")
+
+teixeira_printed <- cbind(teixeira_table1, teixeira_table2[-1], teixeira_table2_greedy[-1])
 
 # Rows repeat here, so equal distances are frequent.
 tied_sets <- c("breast_cancer", "flare_solar", "image", "splice", "titanic")
@@ -120,7 +158,8 @@ teixeira_split <- function(name, i) {
 
 # Other widths than the paper's 2 s2c, at the printed numbers of components.
 other_widths <- function(name) {
-  switch(name, ringnorm = c(0.5, 1), splice = c(0.5, 1), image = c(0.5, 1, 4), c(0.25, 0.5, 1, 4, 8))
+  switch(name, ringnorm = c(0.5, 1), splice = c(0.5, 1), image = c(0.5, 1, 4),
+    c(0.25, 0.5, 1, 4, 8))
 }
 
 teixeira_widths <- function(name, i) {
@@ -284,7 +323,18 @@ teixeira_tables <- function(experiments) {
   add_reasons(rbind(results, tests), teixeira_reasons)
 }
 
+# One line a reason: what our own runs on all splits say of a cell that differs.
 teixeira_reasons <- read_reasons("
 item|set|method|reason
-*|none|none|-
+Table 2|ringnorm|*|errors fit a width of about 1 s2c, R one of 2 s2c: the print contradicts itself
+Table 2|titanic|kpca-nn|ties: 24 distinct rows; random ties come nearer, see below
+Table 2|titanic|greedy-nn|ties: 24 distinct rows; random ties come nearer, see below
+Table 2|titanic|greedy-rl|no explanation known; no width comes to 21.8
+Table 2|banana|greedy-rl|no width with 5 components; with the 15 printed for NN near: exchanged
+Table 2|diabetis|kpca-nn|looks like a misprint of about 30: no width comes near 25.3
+Table 2|flare_solar|*|unexplained; widths, ties, standardising, halves exchanged, best size tried
+Table 2|image|kpca-nn|unexplained; widths, ties, standardising, halves exchanged, best size tried
+Table 2|splice|*|unexplained: not with the stated settings, nor with other widths
+Table 2|waveform|*|NN and RL look exchanged: see below for each with the other's components
+Table 2, R|*|*|no sd printed, and round figures: other widths below
 ")
