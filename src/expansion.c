@@ -140,9 +140,12 @@ static void fill_values(tile *t)
             t->r.values, t->ld);
     return;
   }
+  if (e->source)
+    e->source->does->tile(e->source->self, t->i0, t->m, 0, columns_of(e), t->r.values, t->ld);
   for (size_t j = 0; j < columns_of(e); j++) {
     double *to = t->r.values + j * t->ld;
-    memcpy(to, e->given + t->i0 + j * t->n, t->m * sizeof(double));
+    if (e->given)
+      memcpy(to, e->given + t->i0 + j * t->n, t->m * sizeof(double));
     for (size_t i = t->m; i < t->ld; i++)
       to[i] = 0.0;
   }
@@ -286,7 +289,9 @@ static void expand_tile(void *data, size_t item, size_t worker)
 
 static double row_flops(const ke_expansion *e)
 {
-  const double L = (double)e->L, value = e->kernel ? (double)ke_cost(e->kernel, e->d) : 1.0;
+  const double L = (double)e->L, value = e->kernel   ? (double)ke_cost(e->kernel, e->d)
+                                         : e->source ? e->source->cost
+                                                     : 1.0;
   const double functions = e->dual ? 2.0 * (double)ke_padded(e->dual->n) : 0.0;
   return value * (double)columns_of(e) + (e->factor ? L * L : 0.0) + functions * L;
 }

@@ -2,7 +2,7 @@
 #ifndef KERNELECT_EXPANSION_H
 #define KERNELECT_EXPANSION_H
 
-#include "kernel.h"
+#include "source.h"
 
 /* What is worked out for new rows x: kernel values k(v_j, x) against L kept rows, centred where
  * `centres` is not 0; then, one after the other and each unless NULL,
@@ -17,7 +17,9 @@ typedef struct {
   const ke_rows *kept;
   size_t d; /* columns of new rows */
   const double *center, *scale, *shift;
-  /* or values at hand, and k(x, x) where a residual is wanted; then kernel is NULL */
+  /* or values of a source, new rows by kept ones; or values at hand; then kernel is NULL, and
+   * k(x, x) is given where a residual is wanted */
+  const ke_source *source;
   const double *given, *diagonal;
   /* centring takes mean_b k(b, x) + column_j off k(v_j, x), and twice the mean, less `constant`,
    * off k(x, x) */

@@ -19,6 +19,8 @@
 
 static double distance2_long_hand(const ke_column *c, size_t i)
 {
+  if (c->distance2)
+    return c->distance2(c, i);
   const size_t d = c->a->d;
   const double *x = ke_row(c->a, c->i0 + i), *z = ke_row(c->b, c->j);
   double total = 0.0;

@@ -94,6 +94,10 @@ struct ke_column {
   double top;         /* largest of norm, or 0: not known yet */
   size_t without;     /* SIZE_MAX: none */
   double *g;
+  /* squared distance of row i0 + i to row j by their differences, of rows that are not packed and
+   * known by `pair`; NULL: those of a and b */
+  double (*distance2)(const ke_column *c, size_t i);
+  const void *pair;
 };
 
 /* A column of the rows as they are; m and g are still to be set. */
@@ -121,10 +125,22 @@ typedef struct {
 size_t ke_slopes_work(const ke_kernel *kernel, size_t ld);
 void ke_slopes(const ke_strip_column *c, double *value, double *slope, double *work);
 
+/* Where a tile lies: rows i0 .. i0 + m of a, j0 .. j0 + k of b, in whatever form a kernel without
+ * parts finds its values there. */
+typedef struct ke_place {
+  const void *a, *b;
+  size_t i0, m, j0, k;
+  void (*leaf)(const ke_kernel *kernel, const struct ke_place *t, double *out, size_t ldo);
+} ke_place;
+
+/* Values of a kernel of any kind from those of its leaves. */
+void ke_place_tile(const ke_kernel *kernel, const ke_place *t, double *out, size_t ldo);
+
 /* Kernel values of some rows with others; each entry is the same whatever the tile. */
 void ke_tile(const ke_kernel *kernel, ke_range a, ke_range b, double *out, size_t ldo);
 
-/* k(x, x) for every row, out length n. */
+/* k(x, x) for every row, out length n. Kernels that do not read columns one by one need the
+ * squared lengths only. */
 void ke_diagonal(const ke_kernel *kernel, const ke_rows *rows, double *out);
 
 #endif

@@ -32,6 +32,7 @@
 #include "regress.h"
 #include "rows.h"
 #include "source.h"
+#include "sparse.h"
 #include "spectrum.h"
 #include "stream.h"
 #include "subset.h"

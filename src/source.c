@@ -34,7 +34,11 @@ typedef struct {
   ke_rows set[KE_SETS];
 } rows_self;
 
-static const size_t set_size[KE_SETS] = {KE_CANDIDATES_MAX, KE_BLOCK, 1};
+size_t ke_set_size(int set)
+{
+  static const size_t most[KE_SETS] = {KE_CANDIDATES_MAX, KE_BLOCK, 1};
+  return most[set];
+}
 
 static void rows_diagonal(const void *self, double *out)
 {
@@ -71,7 +75,7 @@ static void rows_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k
 
 static size_t set_doubles(const ke_rows *rows, int set)
 {
-  return ke_panel_size(set_size[set], rows->d) + ke_blocks(rows) * ke_padded(set_size[set]);
+  return ke_panel_size(ke_set_size(set), rows->d) + ke_blocks(rows) * ke_padded(ke_set_size(set));
 }
 
 size_t ke_source_rows_state(const ke_rows *rows)
@@ -91,7 +95,7 @@ ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *s
   self->kernel = *kernel;
   self->rows = rows;
   for (int set = 0; set < KE_SETS; set++) {
-    const ke_rows empty = {0, rows->d,        next, next + ke_panel_size(set_size[set], rows->d),
+    const ke_rows empty = {0, rows->d,        next, next + ke_panel_size(ke_set_size(set), rows->d),
                            0, ke_blocks(rows)};
     self->set[set] = empty;
     next += set_doubles(rows, set);

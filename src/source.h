@@ -18,6 +18,7 @@
 enum { KE_CANDIDATES, KE_PICKS, KE_SINGLE, KE_SETS };
 #define KE_CANDIDATES_MAX 256
 #define KE_BLOCK 128
+size_t ke_set_size(int set);
 
 typedef struct {
   void (*diagonal)(const void *self, double *out);

@@ -121,7 +121,8 @@ void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, const dou
 ke_column ke_column_of(const ke_kernel *kernel, const ke_rows *a, size_t i0, const ke_rows *b,
                        size_t j)
 {
-  const ke_column c = {kernel, a, b, i0, 0, j, a->norm + i0, b->norm[j], 0.0, SIZE_MAX, NULL};
+  const ke_column c = {kernel,     a,   b,        i0,   0,    j,   a->norm + i0,
+                       b->norm[j], 0.0, SIZE_MAX, NULL, NULL, NULL};
   return c;
 }
 
@@ -186,15 +187,10 @@ void ke_slopes(const ke_strip_column *c, double *value, double *slope, double *w
 
 /* ---- tiles -------------------------------------------------------------------------------- */
 
-/* Where a tile lies: rows i0 .. i0 + m of a, j0 .. j0 + k of b. */
-typedef struct {
-  const ke_rows *a, *b;
-  size_t i0, m, j0, k;
-} place;
-
-static void leaf_tile(const ke_kernel *kernel, const place *t, double *out, size_t ldo)
+static void leaf_tile(const ke_kernel *kernel, const ke_place *t, double *out, size_t ldo)
 {
-  const ke_rows a = ke_block(t->a, kernel->block), b = ke_block(t->b, kernel->block);
+  const ke_rows a = ke_block((const ke_rows *)t->a, kernel->block);
+  const ke_rows b = ke_block((const ke_rows *)t->b, kernel->block);
   /* One panel of columns at a time stays in the first cache between the two steps. */
   const size_t group = a.d <= KE_PARTIAL ? KE_PANEL : t->k;
   for (size_t j = 0; j < t->k; j += group) {
@@ -214,14 +210,12 @@ static void leaf_tile(const ke_kernel *kernel, const place *t, double *out, size
 #define PIECE_ROWS 96
 #define PIECE_COLS 32
 
-static void any_tile(const ke_kernel *kernel, const place *t, double *out, size_t ldo);
-
-static void combined_piece(const ke_kernel *kernel, const place *t, double *out, size_t ldo)
+static void combined_piece(const ke_kernel *kernel, const ke_place *t, double *out, size_t ldo)
 {
   double other[PIECE_ROWS * PIECE_COLS];
-  any_tile(&kernel->part[0], t, out, ldo);
+  ke_place_tile(&kernel->part[0], t, out, ldo);
   for (size_t q = 1; q < kernel->parts; q++) {
-    any_tile(&kernel->part[q], t, other, PIECE_ROWS);
+    ke_place_tile(&kernel->part[q], t, other, PIECE_ROWS);
     for (size_t j = 0; j < t->k; j++)
       kernel->type->combine(out + j * ldo, other + j * PIECE_ROWS, t->m);
   }
@@ -232,25 +226,27 @@ static void combined_piece(const ke_kernel *kernel, const place *t, double *out,
       out[i + j * ldo] *= kernel->scale;
 }
 
-static void any_tile(const ke_kernel *kernel, const place *t, double *out, size_t ldo)
+void ke_place_tile(const ke_kernel *kernel, const ke_place *t, double *out, size_t ldo)
 {
   if (!kernel->parts) {
-    leaf_tile(kernel, t, out, ldo);
+    t->leaf(kernel, t, out, ldo);
     return;
   }
   for (size_t j = 0; j < t->k; j += PIECE_COLS)
     for (size_t i = 0; i < t->m; i += PIECE_ROWS) {
-      const place piece = {t->a,      t->b,
-                           t->i0 + i, ke_smaller(PIECE_ROWS, t->m - i),
-                           t->j0 + j, ke_smaller(PIECE_COLS, t->k - j)};
+      ke_place piece = *t;
+      piece.i0 += i;
+      piece.j0 += j;
+      piece.m = ke_smaller(PIECE_ROWS, t->m - i);
+      piece.k = ke_smaller(PIECE_COLS, t->k - j);
       combined_piece(kernel, &piece, out + i + j * ldo, ldo);
     }
 }
 
 void ke_tile(const ke_kernel *kernel, ke_range a, ke_range b, double *out, size_t ldo)
 {
-  const place t = {a.rows, b.rows, a.first, a.count, b.first, b.count};
-  any_tile(kernel, &t, out, ldo);
+  const ke_place t = {a.rows, b.rows, a.first, a.count, b.first, b.count, leaf_tile};
+  ke_place_tile(kernel, &t, out, ldo);
 }
 
 /* ---- diagonals ------------------------------------------------------------------------------ */
@@ -262,9 +258,14 @@ static void leaf_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i
                           double *out)
 {
   const ke_rows own = ke_block(rows, kernel->block);
+  const double nothing = 0.0;
   for (size_t i = 0; i < m; i++) {
-    out[i] = own.norm[i0 + i];
     ke_column c = ke_column_of(kernel, &own, i0 + i, &own, i0 + i);
+    out[i] = own.norm[i0 + i];
+    if (kernel->type->distance) { /* a row is at no distance from itself, whatever its length */
+      out[i] = c.other = nothing;
+      c.norm = &nothing;
+    }
     c.m = 1;
     c.g = out + i;
     ke_finish(&c);
