@@ -24,8 +24,8 @@
 #' near-dependence of the rows before it.
 #' Memory is the n x size factor; the n x n matrix is never formed.
 #'
-#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
-#'   formula such as `~ .`; for `head()` a `kernel_basis`.
+#' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
+#'   indicator columns), or a formula such as `~ .`; for `head()` a `kernel_basis`.
 #' @param kernel a kernel, see [kernels].
 #' @param method how rows are picked, see Details.
 #' @param size largest number of rows to pick. NULL: at most 1000, with a message when that
@@ -230,8 +230,8 @@ basis_from_data <- function(data, kernel, control, keep = FALSE) {
   fit <- run_engine(source, control, nrow(x), keep)
   basis <- new_basis(fit, control,
     n = nrow(x), kernel = kernel, scaling = data$scaling, input = data$input,
-    vectors = x[fit$index, , drop = FALSE],
-    center_vectors = if (length(fit$center)) x[fit$center, , drop = FALSE]
+    vectors = storable(x[fit$index, , drop = FALSE]),
+    center_vectors = if (length(fit$center)) storable(x[fit$center, , drop = FALSE])
   )
   list(basis = basis, factor = fit$factor)
 }
@@ -354,7 +354,7 @@ validate_kept <- function(basis, arg = "object") {
     center_names = valid_names(basis$center_names, centers),
     vectors = if (is.null(basis$kernel)) is.null(basis$vectors) else valid_rows(basis, L),
     center_vectors = is.null(basis$kernel) || is.null(basis$shift) ||
-      is_matrix_of(basis$center_vectors, centers, basis$input$width),
+      is_rows_of(basis$center_vectors, centers, basis$input$width),
     kernel = is.null(basis$kernel) || valid_width(basis$kernel, basis$input$width)
   )
   if (!is.null(basis$kernel)) check_kernel(basis$kernel)

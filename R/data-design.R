@@ -2,7 +2,8 @@
 
 # ---- rows -----------------------------------------------------------------------------
 
-# A numeric matrix and its blueprint from a matrix or a data frame.
+# A numeric matrix (or sparse rows) and its blueprint from a matrix, a sparse matrix or a data
+# frame.
 design_matrix <- function(x, arg = "x") {
   if (is_gram(x) || is_kernel_matrix(x)) {
     abort("argument", "`", if (is_gram(x)) x$arg else arg, "` is a Gram matrix, and the columns ",
@@ -10,6 +11,10 @@ design_matrix <- function(x, arg = "x") {
   }
   if (is.data.frame(x)) {
     return(design_from_frame(x, arg))
+  }
+  if (isS4(x) || is.list(x)) {
+    other <- from_matrix_class(x, arg)
+    if (!is.null(other)) return(plain_design(other))
   }
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x)) || is_integer64(x)) {
     remedy <- if (is_integer64(x)) {
@@ -23,7 +28,10 @@ design_matrix <- function(x, arg = "x") {
           ".", remedy)
   }
   if (is.object(x)) x <- unclass(x)
-  x <- as_doubles(x)
+  plain_design(as_doubles(x))
+}
+
+plain_design <- function(x) {
   list(x = x, input = list(columns = colnames(x), width = ncol(x)), frame = FALSE)
 }
 

@@ -4,13 +4,21 @@
 
 # The numeric, scaled matrix of new rows, with `complete` telling which rows have no NA.
 new_matrix <- function(newdata, input, scaling, arg = "newdata") {
-  if (!is.null(input$terms) && !(is.data.frame(newdata) && has_plain_terms(input$terms))) {
+  plain <- is.data.frame(newdata) || is_sparse_class(newdata)
+  if (!is.null(input$terms) && !(plain && has_plain_terms(input$terms))) {
     newdata <- frame_from_terms(input, newdata)
   }
   x <- match_columns(newdata, input, arg)
+  if (is_sparse(x)) return(new_sparse_rows(x, scaling, arg))
   complete <- unname(!is.na(rowSums(x)))
   if (!all(complete)) complete <- unname(rowSums(is.na(x)) == 0)
   if (!all_finite(x)) check_finite_columns(replace(x, is.nan(x), 0), arg)
+  list(x = apply_scaling(x, scaling), complete = complete)
+}
+
+new_sparse_rows <- function(x, scaling, arg) {
+  complete <- row_counts(x, is.na) == 0L
+  check_finite_columns(`[[<-`(x, "value", replace(x$value, is.na(x$value), 0)), arg)
   list(x = apply_scaling(x, scaling), complete = complete)
 }
 

@@ -129,36 +129,36 @@ gram_data <- function(gram, y = NULL, na_action = "fail", weights = NULL) {
 # NULL when all rows stay, else the rows kept. `owner`: the variable that each column comes from,
 # where that is known.
 complete_rows <- function(x, y, na_action, owner = NULL) {
-  if (!anyNA(x) && !anyNA(y)) return(NULL)
-  missing <- is_missing(x)
+  if (!anyNA(held_values(x)) && !anyNA(y)) return(NULL)
+  gone <- row_counts(x, is_missing) > 0
   y_missing <- is_missing(y)
   if (is.matrix(y_missing)) y_missing <- rowSums(y_missing) > 0
-  if (!any(missing) && !any(y_missing)) return(NULL)
+  if (!any(gone) && !any(y_missing)) return(NULL)
   if (!isTRUE(na_action %in% c("omit", "exclude"))) {
-    fail_missing(by_owner(missing, owner), y_missing,
+    fail_missing(missing_counts(x, owner), y_missing,
                  remedy = if (!is.null(na_action)) ", or use `na_action = \"omit\"`")
   }
-  gone <- rowSums(missing) > 0
   if (any(y_missing)) gone <- gone | y_missing
   if (all(gone)) abort("missing_values", "Every row of `x` has missing values.")
   inform(sum(gone), " of ", nrow(x), " rows with missing values omitted.")
   which(!gone)
 }
 
-# Missing values by the variables that the user knows.
-by_owner <- function(missing, owner) {
-  if (is.null(owner)) return(missing)
+# Missing values a column or, where it is known, a variable: rows in which it has one. Under the
+# names that the user knows.
+missing_counts <- function(x, owner = NULL) {
+  if (is.null(owner)) return(stats::setNames(column_counts(x, is_missing), colnames(x)))
+  missing <- is_missing(x)
   groups <- split(seq_along(owner), factor(owner, unique(owner)))
-  do.call(cbind, lapply(groups, function(at) rowSums(missing[, at, drop = FALSE]) > 0))
+  vapply(groups, function(at) sum(rowSums(missing[, at, drop = FALSE]) > 0), 0)
 }
 
 # NA but not NaN, which has an error of its own.
 is_missing <- function(x) if (is.double(x)) is.na(x) & !is.nan(x) else is.na(x)
 
-fail_missing <- function(missing, y_missing = FALSE, arg = "x", remedy = NULL) {
-  counts <- colSums(missing)
+fail_missing <- function(counts, y_missing = FALSE, arg = "x", remedy = NULL) {
   bad <- which(counts > 0)
-  labels <- paste0(column_labels(missing, bad), " (", counts[bad], ")")
+  labels <- paste0(column_labels(names(counts), bad), " (", counts[bad], ")")
   if (length(labels) > 5L) labels <- c(labels[1:5], paste(length(labels) - 5L, "more"))
   abort("missing_values", paste(c(
     if (length(bad)) paste0("`", arg, "` has missing values in ", paste(labels, collapse = ", ")),
@@ -166,8 +166,8 @@ fail_missing <- function(missing, y_missing = FALSE, arg = "x", remedy = NULL) {
   ), collapse = " and "), ". Remove or impute them", remedy, ".")
 }
 
-column_labels <- function(x, at) {
-  if (is.null(colnames(x))) paste("column", at) else paste0("`", colnames(x)[at], "`")
+column_labels <- function(names, at) {
+  if (is.null(names)) paste("column", at) else paste0("`", names[at], "`")
 }
 
 # What a response may be: anything with a value per row that NA can be looked for in.
@@ -207,18 +207,19 @@ nonfinite_words <- function(nan, inf) {
 }
 
 check_finite_columns <- function(x, arg = "x") {
-  if (all_finite(x)) return(invisible())
-  nan <- colSums(is.nan(x))
-  inf <- colSums(is.infinite(x))
+  if (all_finite(held_values(x))) return(invisible())
+  nan <- column_counts(x, is.nan)
+  inf <- column_counts(x, is.infinite)
   bad <- which(nan + inf > 0)
   if (!length(bad)) return(invisible())
   abort("not_finite", "`", arg, "` has ", nonfinite_words(sum(nan), sum(inf)), " values, in ",
-        paste(utils::head(column_labels(x, bad), 5L), collapse = ", "),
+        paste(utils::head(column_labels(colnames(x), bad), 5L), collapse = ", "),
         ". Kernels need finite numbers: remove or replace them.")
 }
 
 # ---- scaling --------------------------------------------------------------------
 
+# Sparse rows are divided by the standard deviations and not centred: their centre is 0.
 fit_scaling <- function(x, scale, weights = NULL) {
   if (!scale) return(NULL)
   moments <- if (is.null(weights)) column_moments(x) else weighted_moments(x, weights)
@@ -233,6 +234,7 @@ fit_scaling <- function(x, scale, weights = NULL) {
 }
 
 column_moments <- function(x) {
+  if (is_sparse(x)) return(uncentred_moments(x, NULL, max(nrow(x) - 1, 1)))
   center <- colMeans(x)
   list(center = center, spread = .Call(ffi_column_sd, x, center))
 }
@@ -242,15 +244,18 @@ column_moments <- function(x) {
 # (m - 1) / m of their sum, m the rows of positive weight. The larger of the two never vanishes.
 weighted_moments <- function(x, weights) {
   total <- sum(weights)
+  positive <- sum(weights > 0)
+  divisor <- max(total - 1, total * (1 - 1 / positive))
+  if (is_sparse(x)) return(uncentred_moments(x, weights, divisor))
   center <- colSums(x * weights) / total
   d <- x - rep(center, each = nrow(x))
   squares <- colSums(d^2 * weights) - colSums(d * weights)^2 / total
-  positive <- sum(weights > 0)
-  spread <- sqrt(pmax(squares, 0) / max(total - 1, total * (1 - 1 / positive)))
+  spread <- sqrt(pmax(squares, 0) / divisor)
   constant <- apply(x[weights > 0, , drop = FALSE], 2L, function(v) all(v == v[1L]))
   list(center = center, spread = ifelse(constant, 0, spread))
 }
 
 apply_scaling <- function(x, scaling) {
+  if (is_sparse(x)) return(scale_sparse(x, scaling))
   if (is.null(scaling)) x else .Call(ffi_scale_columns, x, scaling$center, scaling$scale)
 }

@@ -22,6 +22,9 @@ expand_basis <- function(basis, x, what, threads = 1L, scaling = basis$scaling) 
   if (is.null(basis$kernel)) return(expand_values(x, NULL, what, threads))
   vectors <- basis$vectors
   if (length(basis$center_index)) vectors <- rbind(vectors, basis$center_vectors)
+  if (is_sparse(x) || is_sparse(vectors)) {
+    return(expand_sparse(basis, vectors, x, what, threads, scaling))
+  }
   if (in_r(basis$kernel)) return(expand_by_function(basis, vectors, x, what, scaling))
   kept <- list(
     vectors = vectors, kernel = core_kernel(basis$kernel), shift = core_shift(basis$vectors),
@@ -30,18 +33,39 @@ expand_basis <- function(basis, x, what, threads = 1L, scaling = basis$scaling) 
   expand_values(x, kept, what, threads)
 }
 
+# New rows or kept ones are sparse: then all of them are taken so, unless new rows must be centred
+# or the kernel cannot; then they are filled chunk by chunk.
+expand_sparse <- function(basis, vectors, x, what, threads, scaling) {
+  fill <- !is_uncentred(scaling) || !all(sparse_leaves(basis$kernel))
+  kept <- list(
+    vectors = if (!fill) as_sparse(vectors), kernel = if (!fill) core_kernel(basis$kernel)
+  )
+  value <- zeros(nrow(x), expansion_width(basis, what))
+  for (rows in row_chunks(nrow(x), if (is_sparse(x) && !fill) 1 else ncol(x))) {
+    part <- x[rows, , drop = FALSE]
+    value[rows, ] <- if (fill) {
+      expand_basis(basis, as.matrix(part), what, threads, scaling)
+    } else {
+      expand_values(scale_sparse(as_sparse(part), scaling), kept, what, threads)
+    }
+  }
+  value
+}
+
 expand_values <- function(x, kept, what, threads) {
   value <- .Call(ffi_expand, x, kept, what, threads)
   if (is_status(value)) raise_status(value)
   value
 }
 
+expansion_width <- function(basis, what) {
+  if (what$residual) 1L else if (is.null(what$dual)) nrow(basis$vectors) else ncol(what$dual)
+}
+
 # A user's function is asked for chunks of values.
 expand_by_function <- function(basis, vectors, x, what, scaling) {
   x <- apply_scaling(x, scaling)
-  width <- if (is.null(what$dual)) nrow(basis$vectors) else ncol(what$dual)
-  if (what$residual) width <- 1L
-  value <- zeros(nrow(x), width)
+  value <- zeros(nrow(x), expansion_width(basis, what))
   for (rows in row_chunks(nrow(x), nrow(vectors))) {
     part <- x[rows, , drop = FALSE]
     if (what$residual) what$diagonal <- kernel_diagonal(basis$kernel, part)

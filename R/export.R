@@ -81,6 +81,7 @@ basis_form <- function(basis, dual, offset, outputs) {
   if (is.null(basis$kernel)) {
     abort("argument", "`fit` was fitted to a Gram matrix: only the rows themselves can be written.")
   }
+  refuse_sparse_export(basis$vectors)
   L <- length(basis$index)
   centred <- length(basis$center_index) > 0L
   part <- list(
@@ -91,6 +92,13 @@ basis_form <- function(basis, dual, offset, outputs) {
   )
   list(input = basis$input, scaling = basis$scaling, parts = list(part), offset = offset,
        outputs = outputs)
+}
+
+refuse_sparse_export <- function(vectors) {
+  if (!is_sparse(vectors)) return(invisible())
+  abort("argument", "`fit` keeps ", nrow(vectors), " sparse rows of ", ncol(vectors), " columns, ",
+        "and C source would have to spell out all of them. Fit a model of fewer columns, or use ",
+        "`write_model()`.")
 }
 
 exported_form.kernel_basis <- function(fit) {
@@ -149,6 +157,7 @@ exported_form.kernel_fusion <- function(fit) {
   if (is.null(fit$input)) {
     abort("argument", "`fit` was fitted to Gram matrices: only the rows themselves can be written.")
   }
+  refuse_sparse_export(fit$vectors)
   parts <- if (is.null(fit$kernels)) {
     list(list(
       kernel = linear_kernel(), columns = seq_len(fit$input$width),

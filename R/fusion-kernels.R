@@ -80,6 +80,10 @@ kernel_set <- function(kernels, data, threads) {
 }
 
 column_set <- function(x, cases) {
+  if (is_sparse(x)) {
+    abort("argument", "A kernel of each column needs all of them filled, and `x` is sparse. Give ",
+          "`kernels`, such as `list(linear_kernel(), rbf_kernel())`, or a dense `x`.")
+  }
   names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
   check_kernel_scale(list(
     n = nrow(x), names = names, rows = rownames(x), mean_diagonal = weighted_means(x^2, cases),
@@ -180,13 +184,17 @@ resolve_for_cases <- function(kernel, x, cases) {
   }
   kernel <- as_kernel(kernel)
   if (identical(kernel$sigma, "mean")) {
-    centred <- x - rep(weighted_means(x, cases), each = nrow(x))
     scale <- match_weights(kernel$weights, x)
-    spread <- weighted_means(centred^2, cases) * (if (is.null(scale)) 1 else scale^2)
+    spread <- weighted_variance(x, cases) * (if (is.null(scale)) 1 else scale^2)
     factor <- if (is.null(kernel$factor)) 1 else kernel$factor
     if (sum(spread) > 0) kernel <- with_sigma(kernel, sqrt(sum(spread)) * factor)
   }
   resolve_kernel(kernel, x[cases > 0, , drop = FALSE])
+}
+
+weighted_variance <- function(x, cases) {
+  if (is_sparse(x)) return(sparse_moments(x, cases)$squares / sum(cases))
+  weighted_means((x - rep(weighted_means(x, cases), each = nrow(x)))^2, cases)
 }
 
 block_columns <- function(columns, x, input) {
@@ -277,7 +285,7 @@ check_gram_response <- function(y, n) {
   check_response(y, n)
   y <- plain_response(y)
   check_finite_response(replace(y, is_missing(y), if (is.numeric(y)) 0 else y[!is.na(y)][1L]))
-  if (anyNA(y)) fail_missing(matrix(FALSE, 1L, 1L), is.na(y))
+  if (anyNA(y)) fail_missing(0, is.na(y))
   y
 }
 

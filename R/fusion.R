@@ -48,8 +48,8 @@
 #' Beyond two classes (not in the paper) each class is separated from the rest with one common
 #' set of weights, updated by the sum over the classes.
 #'
-#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
-#'   formula such as `y ~ .`; missing when `kernels` are Gram matrices.
+#' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
+#'   indicator columns), or a formula such as `y ~ .`; missing when `kernels` are Gram matrices.
 #' @param y a numeric vector for regression, a factor for recognition.
 #' @param kernels NULL: each column is a kernel x_i z_i of rank one; or a list of [kernels] on all
 #'   columns, of `kernel_on()` on some of them, and of `noise_kernel()`; or, with `x` missing, a
@@ -447,7 +447,7 @@ new_fusion <- function(fit, set, response, control, data) {
     training_error = training_error(fit$decision, response), objective = fit$objective,
     gap = fit$gap, weights_gap = fit$weights_gap, calibration = fit$calibration,
     type = response$type, levels = response$levels, kernels = set$kernels,
-    vectors = if (!columns && !is.null(data$x)) data$x[support, , drop = FALSE],
+    vectors = if (!columns && !is.null(data$x)) storable(data$x[support, , drop = FALSE]),
     expansion = if (!columns) fit$a[support, , drop = FALSE],
     support_names = if (is.null(data$x) && !anyDuplicated(set$rows)) set$rows[support],
     mean_diagonal = stats::setNames(set$mean_diagonal, set$names), noise = control$noise,

@@ -3,7 +3,8 @@
 #' The matrix of kernel values between the rows of `x` and those of `z`. Use it when a method
 #' outside this package wants a kernel matrix; the models here never need you to form one.
 #'
-#' @param x a numeric matrix or data frame (factor columns become indicator columns).
+#' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
+#'   indicator columns).
 #' @param kernel a kernel, see [kernels]; `sigma = "mean"` or `"median"` is worked out on `x`.
 #' @param z another set of rows with the same columns, or NULL for `x` itself.
 #' @param threads number of threads; the result is the same bit for bit.
@@ -32,8 +33,8 @@ gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernel
 new_matrix_for_gram <- function(z, input) {
   z <- match_columns(z, input, "z")
   if (!nrow(z)) abort("data", "`z` has no rows.")
-  missing <- if (anyNA(z)) is_missing(z) else FALSE
-  if (any(missing)) fail_missing(missing, arg = "z")
+  missing <- if (anyNA(held_values(z))) missing_counts(z) else 0
+  if (any(missing > 0)) fail_missing(missing, arg = "z")
   check_finite_columns(z, "z")
   z
 }
@@ -49,11 +50,22 @@ gram_matrix <- function(x, kernel, z = NULL, threads = 1L, shift = core_shift(x)
 
 # The matrix of a kernel between rows, as the core reads it (ffi_source() in src/ffi_source.c).
 kernel_source <- function(x, kernel, z = NULL, shift = core_shift(x)) {
+  if (is_sparse(x) || is_sparse(z)) {
+    check_sparse_kernel(kernel)
+    x <- as_sparse(x)
+    if (!is.null(z)) z <- as_sparse(z)
+    shift <- NULL
+  }
   list(x = x, z = z, kernel = core_kernel(kernel), shift = shift)
 }
 
 weigh_columns <- function(x, weights) {
-  if (is.null(weights) || is.null(x)) x else x * rep(unname(weights), each = nrow(x))
+  if (is.null(weights) || is.null(x)) return(x)
+  if (is_sparse(x)) {
+    x$value <- x$value * unname(weights)[x$column + 1L]
+    return(x)
+  }
+  x * rep(unname(weights), each = nrow(x))
 }
 
 # A kernel that has a function of the user in it, or is one.

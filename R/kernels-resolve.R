@@ -27,7 +27,11 @@ with_sigma <- function(kernel, sigma) {
 
 # The kernel with numbers in place of words: weights matched to the columns of x, sigma worked
 # out on the weighted data, `outer` being the scale factors around it.
-resolve_kernel <- function(kernel, x) resolve_part(as_kernel(kernel), x, NULL)
+resolve_kernel <- function(kernel, x) {
+  kernel <- as_kernel(kernel)
+  if (is_sparse(x)) check_sparse_kernel(kernel)
+  resolve_part(kernel, x, NULL)
+}
 
 resolve_part <- function(kernel, x, outer) {
   kernel$weights <- match_weights(kernel$weights, x)
@@ -72,6 +76,7 @@ match_weights <- function(weights, x) {
 }
 
 column_variance <- function(x) {
+  if (is_sparse(x)) return(sparse_moments(x)$squares / nrow(x))
   .Call(ffi_column_sd, x, colMeans(x))^2 * (max(nrow(x) - 1, 0) / nrow(x))
 }
 
@@ -82,6 +87,7 @@ mean_spread <- function(x, weights) {
 median_distance <- function(x, weights) {
   x <- x[evenly_spaced(nrow(x), 1000), , drop = FALSE]
   if (nrow(x) < 2L) return(0)
+  if (is_sparse(x)) return(stats::median(sparse_distances(x, weights)))
   if (!is.null(weights)) x <- x * rep(weights, each = nrow(x))
   stats::median(.Call(ffi_distances, x)) # dist() cannot be interrupted
 }
@@ -119,7 +125,8 @@ core_columns <- function(core, columns) {
 }
 
 # Distance kernels lose digits to a common offset. The core takes this from the rows for them.
-core_shift <- function(x) .Call(ffi_exact_shift, x)
+# Sparse rows cannot be shifted; where that would lose digits the core takes differences instead.
+core_shift <- function(x) if (!is_sparse(x)) .Call(ffi_exact_shift, x)
 
 # What the core knows of a kernel: `distance` (depends on differences of rows only), `linear`,
 # `smooth` (has a derivative by scale factors), `kinked` (which is not bounded), `multiplies` (is a

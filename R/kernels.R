@@ -157,16 +157,17 @@ function_kernel <- function(f, weights = NULL) {
 #   resized   the same kernel with another `sigma`
 #   evaluate  the matrix of values of two sets of rows, for what the core cannot evaluate
 #   default   the kernel that the name alone stands for
+#   sparse    whether it is known from inner products and lengths, so that sparse rows will do
 #   c         the core's numbers as an expression in C of rows x and z, scale factors w and the
 #             number of columns d, by inner(), squares() and spline() (R/export.R)
 # What is left out is the first of kernel_spec()'s defaults.
 kernel_spec <- function(label, formula, core = NULL, check = function(k) TRUE,
                         definite = function(k) TRUE, parameter = function(k) NULL,
                         detail = function(k) NULL, resized = NULL, evaluate = NULL,
-                        default = NULL, c = NULL) {
+                        default = NULL, sparse = TRUE, c = NULL) {
   list(label = label, formula = formula, core = core, check = check, definite = definite,
        parameter = parameter, detail = detail, resized = resized, evaluate = evaluate,
-       default = default, c = c)
+       default = default, sparse = sparse, c = c)
 }
 
 # Kernels made of kernels: how values combine, in words and in numbers.
@@ -422,7 +423,7 @@ kernel_table <- list(
     formula = function(k) "prod(1 + xz + xz m - (x + z) m^2 / 2 + m^3 / 3), m = min(x, z)",
     core = function(k) list(type = "spline"),
     definite = function(k) NA,
-    default = spline_kernel,
+    default = spline_kernel, sparse = FALSE,
     c = function(core, w, d) sprintf("spline(x, z, %s, %d)", w, d)
   ),
   `function` = kernel_spec(
@@ -430,7 +431,7 @@ kernel_table <- list(
     formula = function(k) "f(x, z)",
     check = function(k) is.function(k$f),
     definite = function(k) NA,
-    evaluate = function(k, x, z) k$f(x, z)
+    evaluate = function(k, x, z) k$f(x, z), sparse = FALSE
   )
 )
 

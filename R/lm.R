@@ -42,8 +42,8 @@
 #'
 #' @inheritParams kernel_pca
 #' @inheritParams kernel_basis
-#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
-#'   formula such as `y ~ .`.
+#' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
+#'   indicator columns), or a formula such as `y ~ .`.
 #' @param y a numeric vector, a numeric matrix (several responses on one basis), or a factor.
 #' @param basis the name of a method of [kernel_basis()], a `kernel_basis` (its scaling and kernel
 #'   are used), or NULL for all rows (with `size` left alone, none is dropped).

@@ -19,8 +19,8 @@
 #' is positive.
 #'
 #' @inheritParams kernel_basis
-#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
-#'   formula such as `~ .`.
+#' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
+#'   indicator columns), or a formula such as `~ .`.
 #' @param kernel a kernel, see [kernels]; of no use when `basis` is a `kernel_basis`, which has
 #'   one (a different one warns).
 #' @param ncomp number of components; NULL: all with a positive eigenvalue.
@@ -179,7 +179,8 @@ full_pca <- function(data, ncomp, center, keep, threads) {
   basis <- c(list(index = seq_len(data$n), n = data$n), if (is.null(data$kernel)) {
     list(row_names = gram_names(K), na.action = data$na.action)
   } else {
-    list(vectors = data$x, kernel = data$kernel, scaling = data$scaling, input = data$input)
+    list(vectors = storable(data$x), kernel = data$kernel, scaling = data$scaling,
+         input = data$input)
   })
   new_pca(
     values = values, total = total, loadings = loadings, offset = drop(means %*% loadings),

@@ -140,6 +140,10 @@ share_duplicates <- function(w, x) {
 # Group numbers of equal columns, or NULL when there are none. Equal columns have equal keys; those
 # of equal keys are compared with the first of them, so that no key is trusted.
 duplicate_groups <- function(x) {
+  if (is_sparse(x)) {
+    groups <- sparse_copies(x, columns = TRUE)
+    return(if (anyDuplicated(groups)) groups)
+  }
   key <- column_keys(x)
   again <- unique(key[duplicated(key)])
   if (!length(again)) return(NULL)

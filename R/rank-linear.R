@@ -132,18 +132,25 @@ svm_duals <- function(K, sides, cost, start = NULL, tol = 1e-6) {
 
 linear_gram <- function(x, threads) gram_matrix(x, linear_kernel(), threads = threads)
 
+# The same of a few columns.
+plain_gram_of <- function(x, threads) if (is_sparse(x)) linear_gram(x, threads) else tcrossprod(x)
+
+# x'a
+column_products <- function(x, a) if (is_sparse(x)) sparse_crossprod(x, a) else crossprod(x, a)
+
 # Again and again the column with the smallest squared weight goes.
 rank_rfe <- function(x, y, control) {
-  x <- x * rep(rank_start(x, control), each = nrow(x))
+  x <- weigh_columns(x, rank_start(x, control))
   sides <- rank_sides(y)
   K <- linear_gram(x, control$threads)
   there <- seq_len(ncol(x))
   duals <- NULL
   fit <- eliminate(ncol(x), control, function(left) {
-    K <<- K - tcrossprod(x[, setdiff(there, left), drop = FALSE])
+    gone <- setdiff(there, left)
+    if (length(gone)) K <<- K - plain_gram_of(x[, gone, drop = FALSE], control$threads)
     there <<- left
     duals <<- svm_duals(K, sides, control$cost, duals)
-    squared <- rowSums(crossprod(x[, left, drop = FALSE], duals)^2)
+    squared <- rowSums(column_products(x[, left, drop = FALSE], duals)^2)
     list(loss = squared, value = sum(squared))
   })
   replace(fit, "value", NA_real_)
@@ -153,9 +160,9 @@ rank_arom <- function(x, y, control) {
   sides <- rank_sides(y)
   duals <- NULL
   normal <- function(x, w) {
-    scaled <- x * rep(w, each = nrow(x))
+    scaled <- weigh_columns(x, w)
     duals <<- svm_duals(linear_gram(scaled, control$threads), sides, control$cost, duals)
-    squared <- rowSums(crossprod(scaled, duals)^2)
+    squared <- rowSums(column_products(scaled, duals)^2)
     list(size = sqrt(squared), value = sum(squared))
   }
   multiply_weights(x, rank_start(x, control), normal, control)

@@ -112,7 +112,7 @@ predict.kernel_rank <- function(object, newdata, n = object$n, ...) {
     abort("argument", "`newdata` is missing: the table whose best columns are wanted.")
   }
   x <- new_matrix(newdata, object$input, NULL)$x
-  best <- x[, utils::head(object$ranking, n), drop = FALSE]
+  best <- as.matrix(x[, utils::head(object$ranking, n), drop = FALSE])
   if (is.data.frame(newdata)) as.data.frame(best) else best
 }
 

@@ -3,14 +3,27 @@
 # Two classes: eq 1 of Ramona et al.; more: between over within scatter.
 rank_fisher <- function(x, y, control) {
   counts <- tabulate(y)
-  means <- rowsum(x, as.integer(y), reorder = TRUE) / counts
-  within <- rowsum((x - means[as.integer(y), , drop = FALSE])^2, as.integer(y), reorder = TRUE)
+  moments <- class_moments(x, as.integer(y), counts)
+  means <- moments$means
+  within <- moments$within
   score <- if (length(counts) == 2L) {
     (means[1L, ] - means[2L, ])^2 / colSums(within / (counts - 1))
   } else {
-    colSums(counts * (means - rep(colMeans(x), each = length(counts)))^2) / colSums(within)
+    overall <- colSums(counts * means) / sum(counts)
+    colSums(counts * (means - rep(overall, each = length(counts)))^2) / colSums(within)
   }
   method_result(unname(score))
+}
+
+# Means and sums of squared deviations from them, a row a class.
+class_moments <- function(x, y, counts) {
+  if (is_sparse(x)) {
+    parts <- lapply(seq_along(counts), function(k) sparse_moments(x[y == k, , drop = FALSE]))
+    return(list(means = do.call(rbind, lapply(parts, `[[`, "mean")),
+                within = do.call(rbind, lapply(parts, `[[`, "squares"))))
+  }
+  means <- rowsum(x, y, reorder = TRUE) / counts
+  list(means = means, within = rowsum((x - means[y, , drop = FALSE])^2, y, reorder = TRUE))
 }
 
 # ---- forward selection by alignment of the product kernel -----------------------------

@@ -10,13 +10,14 @@
 #   ridge    its default `ridge`
 #   updates  it has the paper's update as printed beside the corrected one
 #   remedy   what to give where its normal vector vanishes
+#   sparse   whether it can do with sparse rows
 rank_spec <- function(fit, value, kernels = "smooth", default = "half", numbers = FALSE,
                       score = "scale factor", criterion = NULL, ordinal = FALSE, ridge = NULL,
-                      updates = FALSE, remedy = "another `cost`") {
+                      updates = FALSE, remedy = "another `cost`", sparse = FALSE) {
   if (ordinal) score <- "score (columns + 1 - rank)"
   list(fit = fit, value = value, kernels = kernels, default = default, numbers = numbers,
        score = score, criterion = criterion, ordinal = ordinal, ridge = ridge, updates = updates,
-       remedy = remedy)
+       remedy = remedy, sparse = sparse)
 }
 
 rank_methods <- list(
@@ -26,9 +27,9 @@ rank_methods <- list(
                   numbers = TRUE),
   kfds = rank_spec(rank_kfds, "Fisher ratio", "linear", "linear", ridge = 1e-2, updates = TRUE,
                    remedy = "a larger `ridge`"),
-  fisher = rank_spec(rank_fisher, "value", "any", score = "Fisher score"),
-  rfe = rank_spec(rank_rfe, "squared norm", "linear", "linear", ordinal = TRUE),
-  arom = rank_spec(rank_arom, "squared norm", "linear", "linear"),
+  fisher = rank_spec(rank_fisher, "value", "any", score = "Fisher score", sparse = TRUE),
+  rfe = rank_spec(rank_rfe, "squared norm", "linear", "linear", ordinal = TRUE, sparse = TRUE),
+  arom = rank_spec(rank_arom, "squared norm", "linear", "linear", sparse = TRUE),
   r2w2 = rank_spec(rank_r2w2, "radius-margin bound"),
   bahsic = rank_spec(rank_bahsic, "HSIC", "any", "set", numbers = TRUE, ordinal = TRUE),
   forward = rank_spec(rank_forward, "alignment", "core", "set", numbers = TRUE, ordinal = TRUE),
@@ -67,6 +68,14 @@ rank_kernel <- function(kernel, method) {
           paste(usable, collapse = ", "), ".")
   }
   kernel
+}
+
+check_sparse_method <- function(x, method) {
+  if (!is_sparse(x) || rank_methods[[method]]$sparse) return(invisible())
+  able <- names(Filter(function(spec) spec$sparse, rank_methods))
+  abort("argument", "Method \"", method, "\" needs every column of a row, and `x` is sparse. Use ",
+        "one of ", paste0("\"", able, "\"", collapse = ", "), ", or give it the columns that one ",
+        "of these finds best: `predict(kernel_rank(x, y, method = \"fisher\"), x, n = 500)`.")
 }
 
 # Classes, or numbers where the method can use them.

@@ -96,7 +96,8 @@
 #' `simulate_weston(30, type = "nonlinear")` among 52 in 20 of 20 draws, where `"sas"` did in 16 and
 #' `"bahsic"`, which begins with all columns, in 5.
 #'
-#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a formula.
+#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a formula;
+#'   for `"fisher"`, `"rfe"` and `"arom"` also a sparse matrix, see [sparse].
 #' @param y class labels: a factor (or character, logical) with at least two rows per class; or
 #'   numbers, for `"sas"`, `"sfs"`, `"bahsic"`, `"forward"` and `"fusion"`.
 #' @param formula,data a formula `y ~ .` and its data frame.
@@ -209,6 +210,7 @@ kernel_rank.default <- function(
   control$follows <- is.null(kernel) && spec$default == "set"
   control$kernel <- rank_kernel(kernel, control$method)
   data <- model_data(x, y, scale, na_action)
+  check_sparse_method(data$x, control$method)
   data$y <- rank_response(data$y, control$method)
   finish_model(rank_columns(data, control, resample), data, match.call(), y)
 }
@@ -224,7 +226,7 @@ kernel_rank.formula <- function(formula, data, ..., subset) {
 rank_columns <- function(data, control, resample) {
   x <- data$x
   n <- control$n
-  varies <- .Call(ffi_column_sd, x, colMeans(x)) > 0
+  varies <- varying_columns(x)
   check_varying(varies, colnames(x))
   if (resample > 0 && n >= ncol(x)) {
     inform("`n` = ", format(n, scientific = FALSE), " is not below the number of columns, ",
@@ -239,6 +241,11 @@ rank_columns <- function(data, control, resample) {
   fit <- c(fit, selection_frequency(x, control, draws))
   if (!fit$converged) warn_rank(control, fit$path)
   new_kernel_rank(fit, data, control)
+}
+
+varying_columns <- function(x) {
+  if (is_sparse(x)) return(!sparse_constant(x, rep(1, length(x$value)), nrow(x)))
+  .Call(ffi_column_sd, x, colMeans(x)) > 0
 }
 
 check_varying <- function(varies, names) {
@@ -364,7 +371,7 @@ selection_frequency <- function(x, control, draws) {
 # The best columns of some rows; none where no column, or not the response, varies among them.
 best_of_rows <- function(x, y, control, rows) {
   part <- x[rows, , drop = FALSE]
-  varies <- .Call(ffi_column_sd, part, colMeans(part)) > 0
+  varies <- varying_columns(part)
   y <- y[rows]
   if (!any(varies) || (is.numeric(y) && max(y) == min(y))) return(integer())
   if (is.factor(y)) y <- droplevels(y)

@@ -48,8 +48,8 @@
 #' of the data themselves, so compare with that before believing in any selection.
 #'
 #' @inheritParams kernel_basis
-#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
-#'   formula such as `y ~ .`; for `head()` a `kernel_takes`.
+#' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
+#'   indicator columns), or a formula such as `y ~ .`; for `head()` a `kernel_takes`.
 #' @param y class labels: a factor, or a character or logical vector.
 #' @param kernel a kernel, see [kernels]; of no use when `basis` is a `kernel_basis`, which has
 #'   one (a different one warns).

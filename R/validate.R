@@ -54,6 +54,11 @@ is_matrix_of <- function(m, rows, columns) {
   is.matrix(m) && is.double(m) && nrow(m) == rows && ncol(m) == columns && all_finite(m)
 }
 
+# A matrix or sparse rows.
+is_rows_of <- function(m, rows, columns) {
+  if (is_sparse(m)) valid_sparse(m, rows, columns) else is_matrix_of(m, rows, columns)
+}
+
 is_numbers <- function(v, length) is.double(v) && length(v) == length && all_finite(v)
 
 is_index <- function(v, n) is.numeric(v) && all(v >= 1 & v <= n)
@@ -83,7 +88,7 @@ valid_input <- function(input) {
 # Rows of the training data, scaled, with what new rows need to become like them.
 valid_rows <- function(model, count) {
   width <- model$input$width
-  valid_input(model$input) && is_matrix_of(model$vectors, count, width) &&
+  valid_input(model$input) && is_rows_of(model$vectors, count, width) &&
     identical(colnames(model$vectors), model$input$columns) && valid_scaling(model$scaling, width)
 }
 

@@ -68,6 +68,13 @@ ke_rows ffi_rows(SEXP x, SEXP shift);
 ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel);
 ke_rows ffi_rows_lend(size_t n, size_t d, size_t blocks);
 
+/* Whether rows are sparse (R/sparse.R), and those made ready for a kernel. */
+int ffi_is_sparse(SEXP x);
+const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel);
+
+/* Columns of rows, dense or sparse. */
+size_t ffi_width(SEXP x);
+
 /* Ask the system for large pages: first touch of a big result costs a fraction. */
 void ffi_large_pages(void *memory, size_t bytes);
 

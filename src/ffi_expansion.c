@@ -42,16 +42,37 @@ static void from_rows(ke_expansion *e, SEXP kept, size_t d)
   ffi_assert((e->center == NULL) == (e->scale == NULL), "scaling");
 }
 
+/* The same of sparse rows, which are scaled already; the answer is how many new ones there are. */
+static size_t from_sparse(ke_expansion *e, SEXP x, SEXP kept)
+{
+  SEXP vectors = ffi_element(kept, "vectors");
+  const ke_kernel kernel = ffi_kernel(ffi_element(kept, "kernel"), ffi_width(x));
+  ffi_assert(ffi_width(vectors) == ffi_width(x), "columns of new rows");
+  const ke_sparse *rows = ffi_sparse(x, &kernel), *own = ffi_sparse(vectors, &kernel);
+  ke_source *source = (ke_source *)ffi_lend(1, sizeof(ke_source));
+  *source = ke_source_sparse_cross(&kernel, rows, own, ffi_doubles(ke_source_sparse_cross_state()));
+  ffi_assert(own->n > e->centres, "columns of new rows");
+  e->source = source;
+  e->L = own->n - e->centres;
+  double *diagonal = ffi_doubles(rows->n);
+  source->does->diagonal(source->self, diagonal);
+  e->diagonal = diagonal;
+  return rows->n;
+}
+
 /* `x`: new rows, or with `kept` NULL their kernel values. `what`: see ke_expansion. Or the
  * name of a status. */
 SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
+  const int sparse = ffi_is_sparse(x);
   size_t n, d;
-  const double *values = ffi_matrix(x, &n, &d, "x");
+  const double *values = sparse ? NULL : ffi_matrix(x, &n, &d, "x");
   ke_expansion e = {0};
   e.centres = (size_t)Rf_asInteger(ffi_element(what, "centres"));
-  if (kept != R_NilValue) {
+  if (sparse) {
+    n = from_sparse(&e, x, kept);
+  } else if (kept != R_NilValue) {
     from_rows(&e, kept, d);
   } else {
     ffi_assert(d > e.centres, "kernel values");
@@ -61,7 +82,8 @@ SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads)
   e.residual = Rf_asLogical(ffi_element(what, "residual")) == TRUE;
   e.column = ffi_optional(ffi_element(what, "column"), e.L, "centring");
   e.constant = Rf_asReal(ffi_element(what, "constant"));
-  e.diagonal = ffi_optional(ffi_element(what, "diagonal"), n, "diagonal");
+  if (!sparse)
+    e.diagonal = ffi_optional(ffi_element(what, "diagonal"), n, "diagonal");
   e.factor = packed(ffi_element(what, "factor"), e.L, 0);
   e.dual = packed(ffi_element(what, "dual"), e.L, 1);
   ffi_assert(!e.factor || e.factor->n == e.L, "factor");

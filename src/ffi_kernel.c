@@ -85,17 +85,17 @@ ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel)
   return rows;
 }
 
-static size_t width_of(SEXP x)
-{
-  size_t n, d;
-  ffi_matrix(x, &n, &d, "x");
-  return d;
-}
-
 /* k(x, x) of every row. */
 SEXP ffi_diagonal(SEXP x, SEXP kernel)
 {
-  const ke_kernel k = ffi_kernel(kernel, width_of(x));
+  const ke_kernel k = ffi_kernel(kernel, ffi_width(x));
+  if (ffi_is_sparse(x)) {
+    const ke_sparse *sparse = ffi_sparse(x, &k);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)sparse->n));
+    ke_sparse_diagonal(&k, sparse, REAL(out));
+    UNPROTECT(1);
+    return out;
+  }
   const ke_rows rows = ffi_rows_for(x, R_NilValue, &k);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)rows.n));
   ke_diagonal(&k, &rows, REAL(out));

@@ -40,19 +40,32 @@ static const ke_rows *rows_of(SEXP list, const char *name, const ke_kernel *kern
   return rows;
 }
 
+static ke_status source_of_sparse(SEXP x, SEXP z, const ke_kernel *kernel, ke_source *s)
+{
+  const ke_sparse *a = ffi_sparse(x, kernel), *b = a;
+  if (z == R_NilValue) {
+    *s = ke_source_sparse(kernel, a, ffi_doubles(ke_source_sparse_state(a)));
+  } else {
+    b = ffi_sparse(z, kernel);
+    *s = ke_source_sparse_cross(kernel, a, b, ffi_doubles(ke_source_sparse_cross_state()));
+  }
+  return ke_sparse_within_range(kernel, a) && ke_sparse_within_range(kernel, b) ? KE_OK
+                                                                                : KE_NOT_FINITE;
+}
+
 static ke_status source_of_rows(SEXP list, ke_source *s)
 {
-  size_t n, d, width;
-  SEXP z = ffi_element(list, "z");
-  ffi_matrix(ffi_element(list, "x"), &n, &d, "x");
+  SEXP x = ffi_element(list, "x"), z = ffi_element(list, "z");
+  const size_t d = ffi_width(x);
   const ke_kernel kernel = ffi_kernel(ffi_element(list, "kernel"), d);
+  ffi_assert(z == R_NilValue || ffi_width(z) == d, "columns of x and z");
+  if (ffi_is_sparse(x))
+    return source_of_sparse(x, z, &kernel, s);
   const ke_rows *a = rows_of(list, "x", &kernel);
   if (z == R_NilValue) {
     *s = ke_source_rows(&kernel, a, ffi_doubles(ke_source_rows_state(a)));
     return ke_within_range(&kernel, a) ? KE_OK : KE_NOT_FINITE;
   }
-  ffi_matrix(z, &n, &width, "z");
-  ffi_assert(d == width, "columns of x and z");
   const ke_rows *b = rows_of(list, "z", &kernel);
   *s = ke_source_cross(&kernel, a, b, ffi_doubles(ke_source_cross_state()));
   return ke_within_range(&kernel, a) && ke_within_range(&kernel, b) ? KE_OK : KE_NOT_FINITE;
