@@ -11,6 +11,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 24
 
 demo: tarball-quick ## install into .lib/, show the main job, write plots and an HTML report to out/demo/
+	@tools/setup demo
 	@tools/install
 	@$(RSCRIPT) -e 'source(system.file("demo", "kernelect.R", package = "kernelect"))' out/demo
 

@@ -72,7 +72,9 @@
 #' \tabular{lrrrrrrr}{
 #'   method \tab linear \tab pair \tab triple \tab radial \tab multiclass \tab correlated
 #'     \tab numbers \cr
-#'   \code{"sas"} \tab 800 \tab 800 \tab 800 \tab 800 \tab 800 \tab 800 \tab 800 \cr
+#'   \code{"sas"} \tab 100 \tab 100 \tab 29 \tab 100 \tab 83 \tab 83 \tab 92 \cr
+#'   \code{"sas"}, \code{restarts = 5} \tab 100 \tab 100 \tab 50 \tab 100 \tab 83 \tab 83
+#'     \tab 92 \cr
 #'   \code{"scss"} \tab 100 \tab 100 \tab 0 \tab 100 \tab 100 \tab 92 \tab  \cr
 #'   \code{"sfs"} \tab 100 \tab 100 \tab 8 \tab 100 \tab 83 \tab 96 \tab 54 \cr
 #'   \code{"kfds"} \tab 100 \tab 12 \tab 0 \tab 4 \tab 100 \tab 100 \tab  \cr

@@ -30,7 +30,7 @@ text_attributes <- c(
 # Classes a value may have: no other may choose which methods see what was read.
 text_classes <- c(
   "data.frame", "factor", "ordered", "table", "terms", "formula", "matrix", "poly", "basis",
-  "Date", "difftime", "AsIs"
+  "Date", "difftime", "AsIs", "omit", "exclude"
 )
 
 is_text_class <- function(class) class %in% text_classes | grepl("^kernel(ect)?_[a-z]+$", class)

@@ -41,7 +41,7 @@ contenders <- c(
   stats::setNames(lapply(names(kernelect:::rank_methods), function(m) by_rank(method = m)),
                   names(kernelect:::rank_methods)),
   list(
-    `sas, 5 restarts` = by_rank(restarts = 5),
+    `sas with 5 restarts` = by_rank(restarts = 5),
     ranger = function(x, y) {
       fit <- ranger::ranger(x = as.data.frame(x), y = y, importance = "permutation",
                             num.threads = 1)

@@ -53,6 +53,17 @@ test_that("a model read back predicts the same bit for bit", {
   }
 })
 
+test_that("rows that went for missing values are known to the model read back", {
+  for (action in c("omit", "exclude")) {
+    fit <- suppressMessages(kernel_lm(Ozone ~ Wind + Temp, airquality, na_action = action))
+    file <- json_file()
+    write_model(fit, file)
+    again <- read_model(file)
+    expect_identical(again$na.action, fit$na.action)
+    expect_identical(fitted(again), fitted(fit))
+  }
+})
+
 test_that("every double survives, as do NA, NaN, infinities and minus zero", {
   v <- c(0, -0, 1, -1, 0.1, pi, 1e-300, 4.9e-324, 1.797693134862315708e308, 2^53, 2^53 + 2, 1 / 3,
          NA, NaN, Inf, -Inf)
