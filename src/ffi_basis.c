@@ -233,7 +233,7 @@ static double lowest_residual(const ke_basis *b)
 /* What prediction needs of a centred source: its shift at the picks, then its constant. */
 static SEXP shift_to_r(const ke_basis *b, const centre *c)
 {
-  if (c->count == 0)
+  if (!c->shift)
     return R_NilValue;
   SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)b->size + 1);
   for (size_t l = 0; l < b->size; l++)

@@ -272,7 +272,7 @@ ke_source ke_source_callback(ke_entries entries, void *data, const double *diago
   self->data = data;
   self->diagonal = diagonal;
   self->n = n;
-  self->number = (size_t *)(state + doubles(sizeof *self));
+  self->number = (size_t *)(void *)(state + doubles(sizeof *self));
   for (size_t i = 0; i < n; i++)
     self->number[i] = i;
   const ke_source s = {
