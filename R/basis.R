@@ -342,6 +342,7 @@ validate_basis <- function(basis, arg = "object") {
 
 # What kernel values against the rows of a basis need.
 validate_kept <- function(basis, arg = "object") {
+  if (is_sound(basis)) return(basis)
   must_hold(arg, basis = is.list(basis))
   L <- length(basis$index)
   centers <- length(basis$center_index)
@@ -358,8 +359,15 @@ validate_kept <- function(basis, arg = "object") {
     kernel = is.null(basis$kernel) || valid_width(basis$kernel, basis$input$width)
   )
   if (!is.null(basis$kernel)) check_kernel(basis$kernel)
+  remember_sound(basis, kept_fields)
   basis
 }
+
+# All that the validator looks at.
+kept_fields <- c(
+  "n", "index", "center_index", "shift", "row_names", "center_names", "vectors", "center_vectors",
+  "kernel", "input", "scaling"
+)
 
 #' @rdname kernel_basis
 #' @param n number of rows of the basis to keep: bases are nested, so the first `n` rows are the

@@ -265,7 +265,7 @@ lda_probabilities <- function(model, scores) {
 # ---- prediction ------------------------------------------------------------------------------
 
 validate_lda <- function(object, arg = "object", check_basis = validate_basis) {
-  check_basis(object$basis, arg)
+  check_basis(basis_of(object), arg)
   L <- length(object$basis$index)
   p <- length(object$values)
   k <- length(object$levels)

@@ -211,7 +211,7 @@ drop_column <- function(m) {
 # ---- prediction ------------------------------------------------------------------------------
 
 validate_lm <- function(object, arg = "object", check_basis = validate_basis) {
-  check_basis(object$basis, arg)
+  check_basis(basis_of(object), arg)
   decisions <- NCOL(object$coefficients)
   must_hold(arg,
     coefficients =

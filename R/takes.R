@@ -239,7 +239,7 @@ score_tolerance <- function(fit) {
 }
 
 validate_takes <- function(fit, arg = "object") {
-  validate_basis(fit$basis, arg)
+  validate_basis(basis_of(fit), arg)
   L <- length(fit$basis$index)
   turn <- fit$rotation
   D <- if (is.list(turn)) NCOL(turn$vectors) else L

@@ -39,6 +39,20 @@ validate_model <- function(fit, arg) {
   fit
 }
 
+# One row at a time is predicted again and again by the same model: parts that passed are held here,
+# and as long as a model has these very objects they need no second look. R copies what is held by
+# others before it changes it, so an edited part is another object.
+sound <- new.env(parent = emptyenv())
+
+# The basis of what may be no model at all.
+basis_of <- function(model) if (is.list(model)) model$basis
+
+is_sound <- function(model) .Call(ffi_has_parts, model, sound$parts)
+
+remember_sound <- function(model, fields) {
+  sound$parts <- stats::setNames(lapply(fields, function(field) model[[field]]), fields)
+}
+
 # For methods that show a model: what they look at beyond what validators know may be damaged too.
 guard_model <- function(arg, code) {
   withCallingHandlers(code, error = function(e) {

@@ -152,8 +152,8 @@ static inline void ke_larf(char side, size_t m, size_t n, const double *v, size_
   F77_CALL(dlarf)(&side, &im, &in, v, &iv, &tau, c, &ic, work FCONE);
 }
 
-/* The first nb rows and columns of A (n x n) made upper bidiagonal, see LAPACK; x and y (n x nb) are
- * what the rest is to be updated with */
+/* The first nb rows and columns of A (n x n) made upper bidiagonal, see LAPACK; x and y (n x nb)
+ * are what the rest is to be updated with */
 static inline void ke_labrd(size_t n, size_t nb, double *a, size_t lda, double *d, double *e,
                             double *tauq, double *taup, double *x, double *y)
 {

@@ -47,6 +47,17 @@ SEXP ffi_element(SEXP list, const char *name)
   return R_NilValue;
 }
 
+/* Whether the named elements of `parts` (a list, or NULL: then not) are, as objects in memory,
+ * those of `list`. */
+SEXP ffi_has_parts(SEXP list, SEXP parts)
+{
+  SEXP names = Rf_getAttrib(parts, R_NamesSymbol);
+  int same = TYPEOF(list) == VECSXP && TYPEOF(parts) == VECSXP && TYPEOF(names) == STRSXP;
+  for (R_xlen_t i = 0; same && i < XLENGTH(parts); i++)
+    same = ffi_element(list, CHAR(STRING_ELT(names, i))) == VECTOR_ELT(parts, i);
+  return Rf_ScalarLogical(same);
+}
+
 double ffi_number(SEXP list, const char *name)
 {
   SEXP value = ffi_element(list, name);

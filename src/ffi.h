@@ -143,6 +143,7 @@ SEXP ffi_exact_shift(SEXP x);
 SEXP ffi_add_columns(SEXP sums, SEXP x);
 SEXP ffi_shift_of(SEXP sums, SEXP n);
 SEXP ffi_shifts_exactly(SEXP x, SEXP shift);
+SEXP ffi_has_parts(SEXP list, SEXP parts);
 SEXP ffi_symmetry(SEXP K);
 SEXP ffi_check(void);
 SEXP ffi_processors(void);

@@ -42,6 +42,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),
     ENTRY(ffi_gram, 2),
+    ENTRY(ffi_has_parts, 2),
     ENTRY(ffi_gram_product, 3),
     ENTRY(ffi_join_moments, 2),
     ENTRY(ffi_kffs, 5),

@@ -1,3 +1,30 @@
+test_that("a part that passed is looked at again once it was edited", {
+  fit <- kernel_lm(iris_matrix(), iris[[1]], rbf_kernel(2), size = 5)
+  row <- iris_matrix(7)
+  before <- predict(fit, row)
+  expect_true(is_sound(fit$basis))
+  expect_identical(predict(fit, row), before)
+  edited <- fit
+  edited$basis$vectors[2, 1] <- NaN
+  expect_false(is_sound(edited$basis))
+  expect_error(predict(edited, row), "`vectors`", class = "kernelect_error_model")
+  attr(fit$basis$vectors, "dim") <- NULL # in place, were it not held
+  expect_error(predict(fit, row), "`vectors`", class = "kernelect_error_model")
+  edited <- fit
+  edited$basis <- new.env()
+  expect_error(predict(edited, row), class = "kernelect_error_model")
+})
+
+test_that("parts are the same when they are the same objects", {
+  a <- c(1, 2)
+  expect_true(.Call(ffi_has_parts, list(a = a, b = 2), list(a = a)))
+  expect_true(.Call(ffi_has_parts, list(b = 2), list(a = NULL)))
+  expect_false(.Call(ffi_has_parts, list(a = a + 0), list(a = a)))
+  expect_false(.Call(ffi_has_parts, list(b = a), list(a = a)))
+  expect_false(.Call(ffi_has_parts, list(a = a), NULL))
+  expect_false(.Call(ffi_has_parts, NULL, list(a = NULL)))
+})
+
 test_that("an edited model refuses or answers, and never fails without a class, whatever the edit",
   {
   grDevices::pdf(NULL)
