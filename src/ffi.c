@@ -14,11 +14,11 @@
 
 void ffi_fail(const char *what) { Rf_error("internal error: %s", what); }
 
-void *ffi_lend(size_t count, size_t size) { return R_alloc(count > 0 ? count : 1, (int)size); }
+void *ffi_alloc(size_t count, size_t size) { return R_alloc(count > 0 ? count : 1, (int)size); }
 
-double *ffi_doubles(size_t n) { return (double *)ffi_lend(n, sizeof(double)); }
+double *ffi_doubles(size_t n) { return (double *)ffi_alloc(n, sizeof(double)); }
 
-size_t *ffi_sizes(size_t n) { return (size_t *)ffi_lend(n, sizeof(size_t)); }
+size_t *ffi_sizes(size_t n) { return (size_t *)ffi_alloc(n, sizeof(size_t)); }
 
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what)
 {
@@ -163,7 +163,7 @@ void ffi_show_progress(ke_env *env, SEXP verbose)
   env->progress = draw_progress;
 }
 
-ke_rows ffi_rows_lend(size_t n, size_t d, size_t blocks)
+ke_rows ffi_rows_alloc(size_t n, size_t d, size_t blocks)
 {
   ke_rows rows = {n, blocks * d, NULL, NULL, 0, blocks};
   rows.panel = ffi_doubles(ke_panel_size(n, rows.d));
@@ -175,7 +175,7 @@ ke_rows ffi_rows(SEXP x, SEXP shift)
 {
   size_t n, d;
   const double *values = ffi_matrix(x, &n, &d, "x");
-  ke_rows rows = ffi_rows_lend(n, d, 1);
+  ke_rows rows = ffi_rows_alloc(n, d, 1);
   ke_pack(values, n, ffi_optional(shift, d, "shift"), NULL, &rows);
   return rows;
 }
@@ -224,7 +224,7 @@ SEXP ffi_row_numbers(const size_t *row, size_t count, size_t none)
 const int *ffi_labels(SEXP label, size_t n, size_t classes)
 {
   ffi_assert(TYPEOF(label) == INTSXP && (size_t)XLENGTH(label) == n, "labels");
-  int *out = (int *)ffi_lend(n, sizeof(int));
+  int *out = (int *)ffi_alloc(n, sizeof(int));
   for (size_t i = 0; i < n; i++) {
     const int from_one = INTEGER(label)[i];
     ffi_assert(from_one >= 1 && (size_t)from_one <= classes, "label out of range");

@@ -13,7 +13,7 @@
 void ffi_fail(const char *what) __attribute__((noreturn));
 
 /* R_alloc(), but never NULL. No spare element: a sanitizer shall see who reads one too many. */
-void *ffi_lend(size_t count, size_t size);
+void *ffi_alloc(size_t count, size_t size);
 double *ffi_doubles(size_t n);
 size_t *ffi_sizes(size_t n);
 
@@ -66,7 +66,7 @@ ke_status ffi_source(SEXP list, ke_source *s);
  * columns in each block. */
 ke_rows ffi_rows(SEXP x, SEXP shift);
 ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel);
-ke_rows ffi_rows_lend(size_t n, size_t d, size_t blocks);
+ke_rows ffi_rows_alloc(size_t n, size_t d, size_t blocks);
 
 /* Whether rows are sparse (R/sparse.R), and those made ready for a kernel. */
 int ffi_is_sparse(SEXP x);

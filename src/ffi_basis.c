@@ -85,13 +85,13 @@ static void allocate_rows(ke_body *body, int normalised)
 
 static ke_one_body *one_body(const ke_source *source, int normalised)
 {
-  ke_one_body *one = (ke_one_body *)ffi_lend(1, sizeof *one);
+  ke_one_body *one = (ke_one_body *)ffi_alloc(1, sizeof *one);
   memset(one, 0, sizeof *one);
   one->body.source = source;
   one->body.n = source->n;
   allocate_rows(&one->body, normalised);
   one->sums = ffi_doubles(KE_RUNGS * KE_SUMS * KE_BLOCK);
-  one->extreme = (ke_pick *)ffi_lend(KE_BLOCK, sizeof(ke_pick));
+  one->extreme = (ke_pick *)ffi_alloc(KE_BLOCK, sizeof(ke_pick));
   return one;
 }
 
@@ -110,7 +110,7 @@ static void allocate_head(ke_basis *b)
 {
   const size_t most = b->pool.most > KE_BLOCK ? b->pool.most : KE_BLOCK;
   b->index = ffi_sizes(b->limit);
-  b->path = (ke_pick *)ffi_lend(b->limit, sizeof(ke_pick));
+  b->path = (ke_pick *)ffi_alloc(b->limit, sizeof(ke_pick));
   b->pool.row = ffi_sizes(most);
   b->state.sequence = ffi_sizes(most);
   b->state.before = ffi_doubles(most);

@@ -443,7 +443,7 @@ SEXP ffi_bodies(SEXP rule, SEXP n, SEXP ask, SEXP threads)
                                    far_find,  far_rows,  far_column,  far_update};
   ke_env env = ffi_env(threads);
   ffi_show_progress(&env, ffi_element(rule, "verbose"));
-  remote *r = (remote *)ffi_lend(1, sizeof *r);
+  remote *r = (remote *)ffi_alloc(1, sizeof *r);
   memset(r, 0, sizeof *r);
   r->ask = ask;
   r->n = (size_t)Rf_asReal(n);

@@ -353,7 +353,7 @@ SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP roun
   attach_factor(&b, factor);
   b.work = ffi_doubles(ke_body_work(b.capacity, env.threads));
   double *sums = ffi_doubles(KE_RUNGS * KE_SUMS * KE_BLOCK);
-  ke_pick *extreme = (ke_pick *)ffi_lend(KE_BLOCK, sizeof(ke_pick));
+  ke_pick *extreme = (ke_pick *)ffi_alloc(KE_BLOCK, sizeof(ke_pick));
   SEXP out = R_NilValue;
   for (R_xlen_t q = 0; q < XLENGTH(rounds); q++) {
     SEXP round = VECTOR_ELT(rounds, q);

@@ -18,7 +18,7 @@ SEXP ffi_eigen(SEXP a, SEXP least)
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)n));
   double *values = REAL(VECTOR_ELT(out, 0));
-  int *whole = (int *)ffi_lend(ke_eigen_whole(n), sizeof(int));
+  int *whole = (int *)ffi_alloc(ke_eigen_whole(n), sizeof(int));
   const ke_status status = ke_symmetric_eigen(n, copy, floor, values, vectors,
                                               ffi_doubles(ke_eigen_work(n)), whole, &env);
   size_t kept = 0;

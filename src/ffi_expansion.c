@@ -8,8 +8,8 @@ static const ke_rows *packed(SEXP m, size_t L, int transposed)
   size_t n, d;
   const double *values = ffi_matrix(m, &n, &d, "coefficients");
   ffi_assert((transposed ? n : d) == L, "coefficients");
-  ke_rows *rows = (ke_rows *)ffi_lend(1, sizeof(ke_rows));
-  *rows = ffi_rows_lend(transposed ? d : n, L, 1);
+  ke_rows *rows = (ke_rows *)ffi_alloc(1, sizeof(ke_rows));
+  *rows = ffi_rows_alloc(transposed ? d : n, L, 1);
   if (transposed) {
     double *turned = ffi_doubles(n * d);
     for (size_t j = 0; j < d; j++)
@@ -24,8 +24,8 @@ static const ke_rows *packed(SEXP m, size_t L, int transposed)
 /* Kernel values by new rows and kept ones. */
 static void from_rows(ke_expansion *e, SEXP kept, size_t d)
 {
-  ke_kernel *kernel = (ke_kernel *)ffi_lend(1, sizeof(ke_kernel));
-  ke_rows *rows = (ke_rows *)ffi_lend(1, sizeof(ke_rows));
+  ke_kernel *kernel = (ke_kernel *)ffi_alloc(1, sizeof(ke_kernel));
+  ke_rows *rows = (ke_rows *)ffi_alloc(1, sizeof(ke_rows));
   SEXP shift = ffi_element(kept, "shift"), vectors = ffi_element(kept, "vectors");
   size_t n, width;
   ffi_matrix(vectors, &n, &width, "vectors");
@@ -49,7 +49,7 @@ static size_t from_sparse(ke_expansion *e, SEXP x, SEXP kept)
   const ke_kernel kernel = ffi_kernel(ffi_element(kept, "kernel"), ffi_width(x));
   ffi_assert(ffi_width(vectors) == ffi_width(x), "columns of new rows");
   const ke_sparse *rows = ffi_sparse(x, &kernel), *own = ffi_sparse(vectors, &kernel);
-  ke_source *source = (ke_source *)ffi_lend(1, sizeof(ke_source));
+  ke_source *source = (ke_source *)ffi_alloc(1, sizeof(ke_source));
   *source = ke_source_sparse_cross(&kernel, rows, own, ffi_doubles(ke_source_sparse_cross_state()));
   ffi_assert(own->n > e->centres, "columns of new rows");
   e->source = source;

@@ -59,7 +59,7 @@ static ke_kernel unpack(SEXP spec, unpacking *u, size_t depth)
     return k;
   }
   k.parts = (size_t)XLENGTH(parts);
-  ke_kernel *part = (ke_kernel *)ffi_lend(k.parts, sizeof(ke_kernel));
+  ke_kernel *part = (ke_kernel *)ffi_alloc(k.parts, sizeof(ke_kernel));
   for (size_t q = 0; q < k.parts; q++)
     part[q] = unpack(VECTOR_ELT(parts, (R_xlen_t)q), u, depth + 1);
   k.part = part;
@@ -69,7 +69,7 @@ static ke_kernel unpack(SEXP spec, unpacking *u, size_t depth)
 ke_kernel ffi_kernel(SEXP spec, size_t d)
 {
   unpacking u = {d, 0, NULL};
-  u.look = (ke_look *)ffi_lend(count_leaves(spec), sizeof(ke_look));
+  u.look = (ke_look *)ffi_alloc(count_leaves(spec), sizeof(ke_look));
   ke_kernel kernel = unpack(spec, &u, 0);
   kernel.blocks = u.blocks;
   kernel.look = u.look;
@@ -80,7 +80,7 @@ ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel)
 {
   size_t n, d;
   const double *values = ffi_matrix(x, &n, &d, "x");
-  ke_rows rows = ffi_rows_lend(n, d, ke_kernel_blocks(kernel));
+  ke_rows rows = ffi_rows_alloc(n, d, ke_kernel_blocks(kernel));
   ke_pack_for(kernel, values, n, ffi_optional(shift, d, "shift"), NULL, &rows);
   return rows;
 }
@@ -114,7 +114,7 @@ SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients)
   g.kernel = ffi_kernel(kernel, g.d);
   g.coefficients = ffi_matrix(coefficients, &rows, &columns, "coefficients");
   ffi_assert(rows == g.n && columns == g.n && ke_is_smooth(&g.kernel), "coefficients");
-  g.rows = ffi_rows_lend(g.n, g.d, ke_kernel_blocks(&g.kernel));
+  g.rows = ffi_rows_alloc(g.n, g.d, ke_kernel_blocks(&g.kernel));
   ke_pack_for(&g.kernel, g.x, g.n, NULL, ffi_optional(weights, g.d, "weights"), &g.rows);
   g.work = ffi_doubles(ke_gradient_work(&g));
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)g.d));

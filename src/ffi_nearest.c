@@ -23,7 +23,7 @@ SEXP ffi_nearest(SEXP x, SEXP z, SEXP label, SEXP shift, SEXP rounding, SEXP thr
   p.distance = REAL(VECTOR_ELT(out, 1));
   p.limit = ffi_doubles(count);
   p.nearest = ffi_sizes(count);
-  p.tied = (unsigned char *)ffi_lend(count, 1);
+  p.tied = (unsigned char *)ffi_alloc(count, 1);
   double *work = ffi_doubles((size_t)env.threads * KE_TILE * KE_TILE);
   ke_find_nearest(&p, work, &env);
   SEXP row = ffi_row_numbers(p.nearest, count, rows.n);

@@ -31,7 +31,7 @@ SEXP ffi_solve(SEXP a, SEXP b)
   memcpy(lu, values, n * n * sizeof(double));
   SEXP out = PROTECT(ffi_vector(right, n));
   const int good =
-      ke_solve(n, 1, lu, REAL(out), ffi_doubles(4 * n), (int *)ffi_lend(2 * n, sizeof(int)), &env);
+      ke_solve(n, 1, lu, REAL(out), ffi_doubles(4 * n), (int *)ffi_alloc(2 * n, sizeof(int)), &env);
   UNPROTECT(1);
   return good ? out : R_NilValue;
 }

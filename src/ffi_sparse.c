@@ -41,15 +41,15 @@ const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel)
   SEXP value = ffi_element(x, "value");
   ffi_assert(ffi_is_sparse(x) && TYPEOF(value) == REALSXP, "sparse rows");
   const size_t entries = (size_t)XLENGTH(value), n = extent(x, 0), d = extent(x, 1);
-  ke_sparse *s = (ke_sparse *)ffi_lend(1, sizeof(ke_sparse));
+  ke_sparse *s = (ke_sparse *)ffi_alloc(1, sizeof(ke_sparse));
   *s = (ke_sparse){.n = n, .d = d, .blocks = ke_kernel_blocks(kernel), .apart = entries};
   s->start = (int *)integers(x, "start", n + 1); /* read only, here and in the core */
   s->column = (int *)integers(x, "column", entries);
   check_places(s, entries);
   s->value = ffi_doubles(s->blocks * entries);
   s->entry = ffi_doubles(s->blocks * entries);
-  s->row = (int *)ffi_lend(entries, sizeof(int));
-  s->first = (int *)ffi_lend(d + 1, sizeof(int));
+  s->row = (int *)ffi_alloc(entries, sizeof(int));
+  s->first = (int *)ffi_alloc(d + 1, sizeof(int));
   s->norm = ffi_doubles(s->blocks * ke_padded(n));
   ke_sparse_fill(kernel, REAL_RO(value), s);
   return s;

@@ -6,7 +6,7 @@ static ke_rows target_rows(SEXP u, size_t n)
 {
   size_t rank;
   const double *values = ffi_target(u, n, &rank);
-  ke_rows rows = ffi_rows_lend(n, rank, 1);
+  ke_rows rows = ffi_rows_alloc(n, rank, 1);
   ke_panels(values, n, NULL, NULL, &rows);
   return rows;
 }
@@ -18,7 +18,7 @@ static ke_subset subset_of(SEXP x, SEXP u, SEXP kernel)
   s.x = ffi_matrix(x, &s.n, &s.d, "x");
   s.kernel = ffi_kernel(kernel, s.d);
   s.target = target_rows(u, s.n);
-  s.rows = ffi_rows_lend(s.n, s.d, ke_kernel_blocks(&s.kernel));
+  s.rows = ffi_rows_alloc(s.n, s.d, ke_kernel_blocks(&s.kernel));
   return s;
 }
 
@@ -28,7 +28,7 @@ static void pack_columns(ke_subset *s)
   const size_t blocks = ke_kernel_blocks(&s->kernel);
   ke_rows *column = (ke_rows *)R_alloc(s->d, sizeof(ke_rows));
   for (size_t e = 0; e < s->d; e++) {
-    column[e] = ffi_rows_lend(s->n, 1, blocks);
+    column[e] = ffi_rows_alloc(s->n, 1, blocks);
     for (size_t b = 0; b < blocks; b++) {
       const double *weights = s->kernel.look[b].weights;
       ke_rows part = ke_block(&column[e], b);
@@ -96,7 +96,7 @@ SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP threads)
   memset(&f, 0, sizeof f);
   f.x = ffi_matrix(x, &f.n, &f.d, "x");
   f.target = target_rows(u, f.n);
-  f.rows = ffi_rows_lend(f.n, f.d, 1);
+  f.rows = ffi_rows_alloc(f.n, f.d, 1);
   f.chosen = ffi_optional(chosen, f.d, "chosen");
   f.gamma = ffi_optional(gamma, f.d, "gamma");
   ffi_assert(f.chosen != NULL && f.gamma != NULL, "set");
