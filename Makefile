@@ -55,10 +55,11 @@ reproduce: tarball-quick setup-test ## every table of the papers again, goes on 
 	@tools/install
 	@tools/reproduce $(ONLY)
 
-site: tarball-quick ## the web site of the package into docs/, offline
+site: tarball-quick ## the web site of the package into docs/, offline, its links and pictures looked at
 	@tools/setup docs
 	@tools/install
-	@$(RSCRIPT) -e 'options(pkgdown.internet = FALSE); pkgdown::build_site(preview = FALSE, install = FALSE)'
+	@$(RSCRIPT) tools/site.R
+	@$(RSCRIPT) tools/site-links.R docs
 
 lint: setup-test ## style: clang-format, lintr, lengths of functions, stems of files
 	@tools/lint
