@@ -59,8 +59,8 @@ text_depth <- 60L # of nesting: what a model needs is far less
 #' | `symbol`, `call` | parts of a formula's terms: a name; a function's name and its arguments |
 #'
 #' and, where it has any, `attributes`: an object of values (`dim`, `dimnames`, `names`, `levels`,
-#' `class`, ...). Matrices are stored column by column. The fields of each model are those listed on
-#' its help page. A model read back predicts bit for bit the same.
+#' `class`, ...). Matrices are stored column by column. [model_format] lists the fields of each
+#' model and how predictions follow from them. A model read back predicts bit for bit the same.
 #'
 #' Functions cannot be written: a model with a [function_kernel()] is refused, as is a formula that
 #' calls anything but arithmetic and the usual transformations. Reading checks everything: text that
