@@ -292,7 +292,9 @@ void ke_dual_put(ke_solver *s, size_t i, double value)
   mark(s, i);
 }
 
-/* Moves b from j to i as far as curvature and bounds allow, and finds the next riser. */
+/* Moves b from j to i as far as curvature and bounds allow, and finds the next riser. A curvature
+ * below the rounding of what it is a difference of has no digit: then the bounds decide, as with
+ * none, and the gap says how good that was. */
 static ke_outcome step_pair(ke_solver *s, size_t i, size_t j, size_t *next)
 {
   const ke_dual *p = s->p;
@@ -412,7 +414,8 @@ ke_status ke_dual_judge(const ke_solver *s, double tol, ke_dual_result *result)
   if (!isfinite(result->value) || isnan(result->gap))
     return KE_NOT_FINITE;
   result->scale = m.size + 0.5 * fabs(m.bkb);
-  /* the gradient is known to about eps * top * sum |b|, and the gap no better than that allows */
+  /* the gradient is known to about eps * top * sum |b|, and the gap no better than that allows:
+   * without this allowance a solution that is exact to rounding would be called not converged */
   const double blur = DBL_EPSILON / 4.0 * s->top * m.total * m.total;
   return result->gap <= tol * result->scale + blur || result->violation <= 0.0 ? KE_OK
                                                                                : KE_NOT_CONVERGED;

@@ -190,7 +190,8 @@ static void move_face(ke_solver *s, double pin, double t, size_t first, int ray)
     lower_gradient(s, s->pin, step);
 }
 
-/* Whether a ray is flat beyond doubt. */
+/* Whether a ray is flat beyond doubt. The thresholds of this file decide how the next step is made,
+ * along a ray, to a minimum or by a pair: each is one down hill, and the gap judges the end. */
 static int is_flat(ke_solver *s, double pin)
 {
   double dkd = 0.0, size = fabs(pin);

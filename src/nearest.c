@@ -53,6 +53,7 @@ static void replace(ke_nearest *p, size_t at, size_t j, double distance)
 /* Query i against rows j0 .. j0 + k, whose inner products with it are g[0], g[ld], ... */
 static void scan(ke_nearest *p, size_t i, size_t j0, size_t k, const double *g, size_t ld)
 {
+  /* rounding of an expanded distance; more of it only means more exact ones */
   const double slack = ((double)p->rows->d + 8.0) * DBL_EPSILON;
   for (size_t c = 0; c < k; c++) {
     const size_t j = j0 + c, at = i + class_of(p, j) * p->queries->n;

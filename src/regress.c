@@ -21,8 +21,11 @@
 #include <string.h>
 
 #define DEPENDENT 1e-10 /* shorter than this share of its column: dependent */
-#define DOUBTFUL 1e-10  /* square of the share from which Cholesky is trusted */
-#define UNTRUE 1e-3     /* off the identity by more after one pass: it divided by rounding */
+/* The next two only choose between two ways to the same factor: what passes the first wrongly fails
+ * the second, and any second pass from less than 1 off is right to rounding. */
+#define DOUBTFUL 1e-10 /* square of the share from which Cholesky is trusted */
+#define UNTRUE 1e-3    /* off the identity by more after one pass: it divided by rounding */
+#define EXACT 1e-13    /* off by less: a second pass would change nothing */
 #define PANEL 32
 
 /* Rows worked on between two looks at an interrupt; fewer would be slow. */
@@ -112,9 +115,9 @@ static int by_cholesky(const ke_regression *g, const ke_env *env)
     ke_crossprod_upper(L, L, g->extra, L, 1.0, s, L, env);
   }
   const double off = off_identity(s, L);
-  if (off > UNTRUE || (off > 1e-13 && !ke_cholesky_upper(L, s, L, env)))
+  if (off > UNTRUE || (off > EXACT && !ke_cholesky_upper(L, s, L, env)))
     return 0;
-  if (off > 1e-13) {
+  if (off > EXACT) {
     divide_columns(g, s, env);
     ke_multiply_upper(L, s, L, g->r, L, env);
   }

@@ -216,6 +216,25 @@ static void an_impossible_sum_is_infeasible(void)
   drop_task(&t);
 }
 
+/* A sum is right to n eps times its size, 4 eps in the first case and 8 in the second. */
+static void a_sum_that_is_right_to_rounding_is_right(void)
+{
+  const double eps = 0x1p-52;
+  for (int k = 2; k <= 16; k += 14) {
+    task t = make_task(2);
+    t.k[0] = t.k[3] = t.upper[0] = t.upper[1] = t.total = 1.0;
+    t.b[0] = 0.5;
+    t.b[1] = 0.5 + k * eps;
+    t.max_iter = 0;
+    solve(&t, 2, 1e-12);
+    mu_assert((t.b[1] == 0.5 + k * eps && t.b[0] == 0.5) == (k == 2));
+    mu_near(t.b[0] + t.b[1], 1.0, 4.0 * eps);
+    t.total = 2.0 + 2.0 * k * eps;
+    mu_assert((solve(&t, 2, 1e-12) == KE_INFEASIBLE) == (k == 16));
+    drop_task(&t);
+  }
+}
+
 static void what_is_not_finite_is_reported(void)
 {
   seed = 9;
@@ -391,6 +410,7 @@ int main(void)
   mu_run(a_margin_that_does_not_exist_is_infeasible);
   mu_run(a_margin_that_exists_is_found);
   mu_run(an_impossible_sum_is_infeasible);
+  mu_run(a_sum_that_is_right_to_rounding_is_right);
   mu_run(what_is_not_finite_is_reported);
   mu_run(one_variable_and_constant_kernels_are_solved);
   mu_run(a_start_is_right_but_for_its_size);

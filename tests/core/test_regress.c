@@ -217,6 +217,75 @@ static void near_dependence_is_resolved(void)
   release(&p);
 }
 
+/* Cholesky is trusted here, and its first pass leaves 1e-11. */
+static void a_second_pass_makes_columns_orthonormal(void)
+{
+  const size_t n = 200, L = 20;
+  double *z = draw_many(n * L, 24), *noise = draw_many(n * L, 25);
+  for (size_t l = 1; l < L; l++)
+    for (size_t i = 0; i < n; i++)
+      z[i + l * n] = z[i] + 1e-2 * noise[i + l * n];
+  free(noise);
+  problem p = solve(n, L, 1, 0.0, z, NULL, draw_many(n, 26));
+  mu_assert(off_orthonormal(&p) < 1e-13);
+  mu_assert(off_product(&p) < 1e-13);
+  release(&p);
+}
+
+/* What is left of column 36 beside its neighbour in the panel is shorter than the rounding of the
+ * columns before the panel, taken out of it earlier. */
+static void a_panel_is_orthogonal_to_those_before_it(void)
+{
+  const size_t n = 100, L = 40;
+  double *z = draw_many(n * L, 27), *noise = draw_many(n, 28);
+  for (size_t i = 0; i < n; i++)
+    z[i + 36 * n] = z[i + 35 * n] + 1e-9 * noise[i];
+  free(noise);
+  problem p = solve(n, L, 1, 0.0, z, NULL, draw_many(n, 29));
+  mu_assert(off_orthonormal(&p) < 1e-12);
+  release(&p);
+}
+
+/* Of length 1e-10 of its own a column is dependent, on both sides of that. */
+static void a_column_is_dependent_below_1e10_of_its_length(void)
+{
+  const double share[] = {1e-11, 1e-9};
+  for (int s = 0; s < 2; s++) {
+    const size_t n = 30, L = 4;
+    double *z = draw_many(n * L, 33), *noise = draw_many(n, 34);
+    for (size_t i = 0; i < n; i++)
+      z[i + 3 * n] = z[i] + share[s] * noise[i];
+    free(noise);
+    problem p = solve(n, L, 1, 0.0, z, NULL, draw_many(n, 35));
+    mu_assert((p.g.c[3] == 0.0) == (s == 0));
+    mu_assert((p.g.r[3 + 3 * L] == 1.0) == (s == 0));
+    release(&p);
+  }
+}
+
+/* One row at 1, two at +-d, the others at 0: what is left of 1 less the leverage of the first is
+ * about 2 d^2. Above 1e-10 that row is predicted by the line through the others, below it by their
+ * mean, the limit of a vanishing ridge. */
+static void leverage_one_begins_at_1e10(void)
+{
+  const double apart[] = {1e-4, 1e-6};
+  for (int s = 0; s < 2; s++) {
+    double *z = calloc(8, sizeof *z);
+    z[0] = 1.0;
+    z[1] = apart[s];
+    z[2] = -apart[s];
+    problem p = solve(8, 1, 1, 0.0, z, NULL, draw_many(8, 43));
+    const double *y = p.y;
+    double slope = (y[1] - y[2]) / (2.0 * apart[s]), mean = 0.0;
+    for (size_t i = 1; i < 8; i++)
+      mean += y[i] / 7.0;
+    const double off = y[0] - mean - (s == 0 ? slope : 0.0);
+    /* the other rows are off by less than 2 each */
+    mu_assert(fabs(8.0 * p.error[0] - off * off) < (s == 0 ? 1e-6 * off * off : 28.0));
+    release(&p);
+  }
+}
+
 static void a_dependent_column_changes_nothing(void)
 {
   const size_t n = 30, L = 6;
@@ -313,6 +382,10 @@ int main(void)
   mu_run(errors_are_those_of_refitting);
   mu_run(wrong_classes_are_counted);
   mu_run(many_rows_go_through_several_chunks);
+  mu_run(a_second_pass_makes_columns_orthonormal);
+  mu_run(a_panel_is_orthogonal_to_those_before_it);
+  mu_run(a_column_is_dependent_below_1e10_of_its_length);
+  mu_run(leverage_one_begins_at_1e10);
   mu_run(near_dependence_is_resolved);
   mu_run(a_dependent_column_changes_nothing);
   mu_run(leverage_one_has_the_limit_of_a_vanishing_ridge);
