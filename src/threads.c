@@ -36,10 +36,18 @@ static void *start_worker(void *data)
   return NULL;
 }
 
+/* Systems differ in the stack that a thread has by itself, from 128 kB (musl) to 8 MB; kernels of
+ * kernels hold KE_DEPTH pieces of a tile there, half a megabyte. */
+#define STACK ((size_t)2 << 20)
+
 /* As many as the system gives. They inherit a mask that leaves all signals to the caller. */
 static size_t give_birth(worker *crew, job *j, size_t wanted)
 {
   size_t born = 0;
+  pthread_attr_t ours;
+  const int sized = pthread_attr_init(&ours) == 0;
+  if (sized)
+    pthread_attr_setstacksize(&ours, STACK);
 #ifndef _WIN32
   sigset_t all, before;
   sigfillset(&all);
@@ -48,12 +56,14 @@ static size_t give_birth(worker *crew, job *j, size_t wanted)
   for (; born < wanted; born++) {
     crew[born].job = j;
     crew[born].number = born + 1;
-    if (pthread_create(&crew[born].thread, NULL, start_worker, &crew[born]) != 0)
+    if (pthread_create(&crew[born].thread, sized ? &ours : NULL, start_worker, &crew[born]) != 0)
       break;
   }
 #ifndef _WIN32
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
+  if (sized)
+    pthread_attr_destroy(&ours);
   return born;
 }
 

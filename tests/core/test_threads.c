@@ -67,8 +67,39 @@ static void there_is_an_end_to_threads(void)
   mu_assert(ke_workers(&env, 1000000, KE_WORTH) == KE_THREADS_MAX);
 }
 
+/* Kernels of kernels hold a piece of a tile a level on the stack: half a megabyte, where some
+ * systems (musl, macOS) give a thread no more than that by themselves. */
+typedef struct {
+  int arrived, deep[THREADS];
+} dig_log;
+
+static void dig(void *data, size_t item, size_t worker)
+{
+  dig_log *l = (dig_log *)data;
+  volatile char room[1 << 20];
+  (void)worker;
+  __atomic_fetch_add(&l->arrived, 1, __ATOMIC_RELAXED);
+  for (long wait = 0; wait < 100000000; wait++) /* an item each, but not for ever */
+    if (__atomic_load_n(&l->arrived, __ATOMIC_RELAXED) == THREADS)
+      break;
+  for (size_t at = 0; at < sizeof room; at += 512)
+    room[at] = (char)item;
+  l->deep[item] = room[512] == (char)item;
+}
+
+static void a_thread_has_room_on_its_stack(void)
+{
+  dig_log l;
+  const ke_env env = {.threads = THREADS};
+  memset(&l, 0, sizeof l);
+  ke_share(&env, THREADS, KE_WORTH, dig, &l);
+  for (int t = 0; t < THREADS; t++)
+    mu_assert(l.deep[t]);
+}
+
 int main(void)
 {
+  mu_run(a_thread_has_room_on_its_stack);
   mu_run(every_item_is_done_once);
   mu_run(a_thread_must_be_worth_its_while);
   mu_run(there_is_an_end_to_threads);
