@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test check check-nosuggests bench defaults sanitize docs site reproduce spell lint trust coverage \
-  integrations clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
+  integrations platforms clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
 RSCRIPT = Rscript --no-init-file
@@ -41,6 +41,9 @@ integrations: tarball-quick ## tidymodels, mlr3, caret and vetiver: their packag
 sanitize: tarball ## C core tests and testthat under AddressSanitizer and UBSan
 	@SAN=1 tests/core/run
 	@tools/sanitize
+
+platforms: ## the core and its tests with other compilers, C libraries and processors; PLATFORMS="musl s390x" for some
+	@tools/platforms $(PLATFORMS)
 
 docs: tarball-quick ## regenerate NAMESPACE and man/; fails if that changed anything
 	@tools/setup docs
