@@ -8,9 +8,12 @@ paper_items <- function() {
     na.strings = "")
 }
 
-# Ten steps of ascent are the paper's reading, convergence ours: lines of their own.
+# Readings of one table have lines of their own: ten steps of ascent (Ramona's) and convergence; the
+# width that Xu et al. do not state, by default ours, and twice that.
 reading_of <- function(results) {
-  ifelse(grepl("^(sas|scss)(10|1)$", results$method), "ten steps", "")
+  reading <- ifelse(grepl("^(sas|scss)(10|1)$", results$method), "ten steps", "")
+  wide <- results$paper == "Xu" & results$item == "Table 2" & results$setting != "1"
+  ifelse(wide, paste("width x", results$setting), reading)
 }
 
 count_item <- function(results, paper, item, reading) {

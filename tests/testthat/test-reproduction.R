@@ -39,7 +39,8 @@ test_that("the page counts the cells of the papers' tables", {
   for (i in which(plain$cells > 0)) {
     d <- result(paste0("reproduce-", tolower(plain$paper[i])))
     ten_steps <- grepl("^(sas|scss)(10|1)$", d$method)
-    d <- d[d$item == plain$item[i] & !is.na(d$inside) & !ten_steps, ]
+    other_width <- plain$paper[i] == "Xu" & d$item == "Table 2" & d$setting != "1"
+    d <- d[d$item == plain$item[i] & !is.na(d$inside) & !ten_steps & !other_width %in% TRUE, ]
     expect_identical(c(plain$inside[i], plain$cells[i]), c(sum(d$inside), nrow(d)))
   }
 })
