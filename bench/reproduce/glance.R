@@ -17,7 +17,8 @@ reading_of <- function(results) {
 }
 
 count_item <- function(results, paper, item, reading) {
-  d <- results[results$paper == paper & results$item == item & reading_of(results) == reading, ]
+  own <- sub("^width .*", "Figures 2 and 3", results$item)
+  d <- results[results$paper == paper & own == item & reading_of(results) == reading, ]
   known <- !is.na(d$inside)
   span <- function(v) if (length(v)) paste(unique(range(v)), collapse = " to ") else ""
   data.frame(
