@@ -336,5 +336,5 @@ Table 2|flare_solar|*|unexplained; widths, ties, standardising, halves exchanged
 Table 2|image|kpca-nn|unexplained; widths, ties, standardising, halves exchanged, best size tried
 Table 2|splice|*|unexplained: not with the stated settings, nor with other widths
 Table 2|waveform|*|NN and RL look exchanged: see below for each with the other's components
-Table 2, R|*|*|no sd printed, and round figures: other widths below
+Table 2, R|*|*|no sd printed; mostly a few per cent fewer rows than 2 s2c takes: widths below
 ")
