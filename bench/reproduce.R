@@ -5,6 +5,7 @@
 # table or figure of a paper: what vignette("reproduction") and the vignettes of the papers show.
 #   RUNS=5 Rscript bench/reproduce.R          at most five runs of each
 #   RUNS=0 Rscript bench/reproduce.R          tables only, of the records there are
+# Tables in which some experiment has no run yet go to out/reproduce/tables instead.
 # See reproduce/queue.R for how runs are kept, and the head of each paper's file for its settings.
 suppressMessages({
   library(kernelect)

@@ -213,8 +213,7 @@ read_reasons <- function(text) {
     colClasses = "character")
 }
 
-write_result <- function(table, name) {
-  dir.create(file.path("inst", "results"), showWarnings = FALSE)
-  utils::write.csv(table, file.path("inst", "results", paste0(name, ".csv")), row.names = FALSE,
-    na = "")
+write_result <- function(table, name, dir) {
+  dir.create(dir, showWarnings = FALSE, recursive = TRUE)
+  utils::write.csv(table, file.path(dir, paste0(name, ".csv")), row.names = FALSE, na = "")
 }
