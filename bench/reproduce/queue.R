@@ -109,12 +109,12 @@ run_once <- function(e, run) {
   })
 }
 
-# Three runs of every experiment but the late ones come before the rest of any, so that a queue cut
-# short leaves something in every table, and so that the time left is known early.
+# In rounds: three runs of every experiment but the late ones come before the tenth of any, and so
+# on, so that a queue cut short leaves tables of even quality, and the time left is known early.
 run_queue <- function(experiments, most = Inf) {
   dir.create(records_dir, showWarnings = FALSE, recursive = TRUE)
   soon <- Filter(function(e) !e$late, experiments)
-  run_planned(soon, plan_queue(soon, most = min(most, 3)))
+  for (round in c(3, 10, 20)) run_planned(soon, plan_queue(soon, most = min(most, round)))
   run_planned(experiments, plan_queue(experiments, most = most))
 }
 
