@@ -478,6 +478,8 @@ ramona_ranks <- function(results) {
     if (!nrow(d)) return(NULL)
     d <- data.frame(row = paste(d$item, d$set, d$setting), method = d$method, ours = d$ours)
     d <- rbind(d, quoted[quoted$row %in% d$row, ])
+    # with all columns every method is the same
+    d <- d[stats::ave(d$ours, d$row, FUN = function(v) diff(range(v))) > 0, ]
     place <- stats::ave(d$ours, d$row, FUN = function(v) rank(v, ties.method = "min"))
     methods <- ramona_table7$method[ramona_table7$section == s]
     share <- function(m, p) 100 * mean(place[d$method == m] == p)
