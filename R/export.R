@@ -20,7 +20,7 @@
 #' |---|---|
 #' | [kernel_lm()], [kernel_fusion()] of numbers | the responses |
 #' | a classifier | the decisions, then the probabilities where the model has them, a value a class each, then the number of the class, from 1 |
-#' | [kernel_takes()] | the scores, then the number of the class |
+#' | [kernel_takes()] | the scores, then decisions, probabilities and the number of the class as above |
 #' | [kernel_pca()] | the scores |
 #' | [kernel_basis()] | the orthonormal coordinates |
 #'
@@ -39,7 +39,7 @@
 #' writeLines(head(readLines(file), 12))
 #'
 #' # main.c, to be compiled with it: cc -std=c99 main.c mileage.c -lm
-#' main <- '
+#' main <- r"(
 #' #include <stdio.h>
 #' void mileage_predict(const double *x, double *out);
 #' int main(void)
@@ -49,7 +49,7 @@
 #'   mileage_predict(x, out);
 #'   printf("%.3f miles a gallon\n", out[0]);
 #'   return 0;
-#' }'
+#' })"
 #' @family exports
 #' @export
 export_c <- function(fit, file, name = "model") {
@@ -147,9 +147,11 @@ exported_form.kernel_takes <- function(fit) {
   if (!is.null(fit$rotation)) offset <- -as.vector(fit$rotation$center %*% a)
   form <- basis_form(basis, dual_coefficients(basis, a), offset, paste("score", seq_along(kept)))
   form$stored <- list(
-    scores = fit$scores, class = as.integer(fit$y), levels = levels(fit$y),
+    scores = fit$scores, class = as.integer(fit$y),
     tolerance = score_tolerance(fit)[fit$size]
   )
+  form$levels <- levels(fit$y)
+  form$calibration <- fit$calibration
   form
 }
 
@@ -205,12 +207,11 @@ c_columns <- function(input) {
 
 # Names of the outputs, in order.
 c_outputs <- function(form) {
-  if (!is.null(form$stored)) {
-    return(c(form$outputs, paste0("class (", c_classes(form$stored$levels), ")")))
-  }
   if (is.null(form$levels)) return(form$outputs)
-  decisions <- if (is.null(form$gauss)) form$outputs else form$levels
+  own <- is.null(form$gauss) && is.null(form$stored) # what is expanded are the decisions
+  decisions <- if (own) form$outputs else form$levels
   c(
+    if (!is.null(form$stored)) form$outputs,
     paste("decision:", decisions),
     if (!is.null(form$calibration)) paste("probability:", form$levels),
     paste0("class (", c_classes(form$levels), ")")
@@ -324,14 +325,13 @@ c_kernel <- function(core, p, d) {
 # ---- from values to classes ----------------------------------------------------------------
 
 c_after <- function(form) {
-  if (!is.null(form$stored)) {
-    return(c(
-      c_array("stored", form$stored$scores),
-      sprintf("static const int class_of[%d] = {", length(form$stored$class)),
-      strwrap(paste(form$stored$class, collapse = ", "), 96, prefix = "  "), "};", ""
-    ))
-  }
   c(
+    if (!is.null(form$stored)) {
+      c(c_array("stored", form$stored$scores),
+        sprintf("static const int class_of[%d] = {", length(form$stored$class)),
+        strwrap(paste(form$stored$class, collapse = ", "), 96, prefix = "  "), "};", "",
+        c_gap(ncol(form$stored$scores)))
+    },
     if (!is.null(form$gauss)) {
       c(c_array("white", form$gauss$white), c_array("means", form$gauss$means),
         c_array("log_prior", form$gauss$log_prior), "")
@@ -368,13 +368,16 @@ c_add <- function(part, p, d) {
 c_copy <- function(K) c(sprintf("  for (size_t q = 0; q < %d; q++)", K), "    out[q] = f[q];")
 
 c_finish <- function(form, K) {
-  if (!is.null(form$stored)) return(c(c_copy(K), c_nearest(form$stored, K)))
   if (is.null(form$levels)) return(c_copy(K))
   k <- length(form$levels)
-  decisions <- if (is.null(form$gauss)) c_copy(K) else c_gauss(form$gauss, K)
+  calibrated <- !is.null(form$calibration)
+  if (!is.null(form$stored)) {
+    return(c(c_copy(K), c_nearest(form$stored, K, k), c_softmax(form$calibration, k, k, K),
+             sprintf("  out[%d] = class_of[nearest];", K + k + calibrated * k)))
+  }
   count <- if (is.null(form$gauss)) K else k
-  c(decisions, if (!is.null(form$calibration)) c_softmax(form$calibration$slope, count, k),
-    c_largest(count, count + (if (is.null(form$calibration)) 0L else k)))
+  c(if (is.null(form$gauss)) c_copy(K) else c_gauss(form$gauss, K),
+    c_softmax(form$calibration, count, k), c_largest(count, count + calibrated * k))
 }
 
 # The classes' decisions from scores whose spread within classes is made round.
@@ -390,13 +393,15 @@ c_gauss <- function(gauss, p) {
   )
 }
 
-# Of one decision the first class has zero.
-c_softmax <- function(slope, count, k) {
-  decision <- if (count == 1L) "(c ? out[0] : 0.0)" else "out[c]"
+# From `count` decisions, which begin at out[first]; of a single one the first class has zero.
+c_softmax <- function(calibration, count, k, first = 0L) {
+  if (is.null(calibration)) return(NULL)
+  decision <- if (count == 1L) "(c ? d[0] : 0.0)" else "d[c]"
   c(
-    sprintf("  double *p = out + %d, top = -INFINITY, sum = 0.0;", count),
+    sprintf("  const double *d = out + %d;", first),
+    sprintf("  double *p = out + %d, top = -INFINITY, sum = 0.0;", first + count),
     sprintf("  for (size_t c = 0; c < %d; c++) {", k),
-    sprintf("    p[c] = %s * %s + calibration[c];", c_number(slope), decision),
+    sprintf("    p[c] = %s * %s + calibration[c];", c_number(calibration$slope), decision),
     "    top = p[c] > top ? p[c] : top;", "  }",
     sprintf("  for (size_t c = 0; c < %d; c++) {", k),
     "    p[c] = exp(p[c] - top);", "    sum += p[c];", "  }",
@@ -411,19 +416,24 @@ c_largest <- function(count, at) {
     "    best = out[c] > out[best] ? c : best;", sprintf("  out[%d] = (double)(best + 1);", at))
 }
 
-# The lowest of the stored rows that are as near as the nearest, up to rounding.
-c_nearest <- function(stored, p) {
-  n <- nrow(stored$scores)
-  distance <- c(
-    sprintf("    double d = 0.0;"), sprintf("    for (size_t q = 0; q < %d; q++)", p),
-    sprintf("      d += (f[q] - stored[i * %d + q]) * (f[q] - stored[i * %d + q]);", p, p)
-  )
+# Decisions, minus the distance to the nearest stored row of each class; `nearest` is the lowest of
+# the rows that are as near as the nearest, up to rounding.
+c_nearest <- function(stored, p, k) {
   c(
-    "  double least = INFINITY;", sprintf("  for (size_t i = 0; i < %d; i++) {", n), distance,
-    "    least = d < least ? d : least;", "  }",
-    sprintf("  const double near = sqrt(least) + %s;", c_number(stored$tolerance)),
-    sprintf("  for (size_t i = 0; i < %d; i++) {", n), distance,
-    "    if (d <= near * near) {", sprintf("      out[%d] = class_of[i];", p), "      return;",
-    "    }", "  }"
+    "  double least = INFINITY;", "  size_t nearest = 0;",
+    sprintf("  for (size_t c = 0; c < %d; c++)", k), sprintf("    out[%d + c] = -INFINITY;", p),
+    sprintf("  for (size_t i = 0; i < %d; i++) {", nrow(stored$scores)),
+    "    const double g = gap(f, i);", sprintf("    double *own = out + %d + class_of[i];", p - 1L),
+    "    least = g < least ? g : least;", "    *own = -g > *own ? -g : *own;", "  }",
+    sprintf("  while (gap(f, nearest) > least + %s)", c_number(stored$tolerance)), "    nearest++;"
+  )
+}
+
+c_gap <- function(p) {
+  c(
+    "static double gap(const double *f, size_t i)", "{", "  double s = 0.0;",
+    sprintf("  for (size_t q = 0; q < %d; q++)", p),
+    sprintf("    s += (f[q] - stored[i * %d + q]) * (f[q] - stored[i * %d + q]);", p, p),
+    "  return sqrt(s);", "}", ""
   )
 }

@@ -79,3 +79,12 @@ other_session <- function(...) {
   system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", "-e", shQuote(code)),
     stdout = TRUE, stderr = FALSE)
 }
+
+# Every kernel of the core, weighted ones, sums and products, for three columns.
+kernels_of_three <- function() {
+  list(
+    rbf_kernel(), laplace_kernel(), linear_kernel(), polynomial_kernel(2), sigmoid_kernel(0.01),
+    rbf_kernel(weights = c(1, 0.5, 2)), 2 * rbf_kernel() + linear_kernel(),
+    (rbf_kernel() + laplace_kernel(weights = c(0, 1, 1))) * polynomial_kernel(2)
+  )
+}

@@ -25,7 +25,7 @@ compiled <- function(fit, name = "model") {
 
 expect_near <- function(a, b, label = NULL) {
   far <- max(abs(unname(as.matrix(a)) - unname(as.matrix(b)))) / max(abs(as.matrix(b)), 1e-300)
-  expect_lt(far, 1e-10, label = label)
+  expect_lt(far, 1e-12, label = label)
 }
 
 expect_classes <- function(fit, new, x = new) {
@@ -45,12 +45,7 @@ new_rows_of <- function(x, n = 25) {
 test_that("regression in C is that of R for every kernel, centring and weights", {
   x <- as.matrix(mtcars[c("wt", "hp", "qsec")])
   new <- new_rows_of(x)
-  kernels <- list(
-    rbf_kernel(), laplace_kernel(), linear_kernel(), polynomial_kernel(2), sigmoid_kernel(0.01),
-    rbf_kernel(weights = c(1, 0.5, 2)), 2 * rbf_kernel() + linear_kernel(),
-    (rbf_kernel() + laplace_kernel(weights = c(0, 1, 1))) * polynomial_kernel(2)
-  )
-  for (kernel in kernels) {
+  for (kernel in kernels_of_three()) {
     for (center in c("none", "nearest")) {
       fit <- suppressWarnings(
         kernel_lm(x, mtcars$mpg, kernel, size = 5, center = center, neighbours = 2))
@@ -89,10 +84,14 @@ test_that("scores, coordinates and fused regressions in C are those of R", {
   fused <- kernel_fusion(x, mtcars$mpg)
   expect_near(compiled(fused)(new_rows_of(x)), predict(fused, new_rows_of(x)))
   takes <- kernel_takes(Species ~ ., iris)
-  out <- compiled(takes)(new)
-  scores <- predict(takes, as.data.frame(new), type = "scores")
-  expect_near(out[, seq_len(ncol(scores))], scores)
-  expect_identical(out[, ncol(out)], as.double(predict(takes, as.data.frame(new))))
+  for (takes in list(takes, kernel_takes(Species ~ ., iris, basis = "kpca", size = 4))) {
+    out <- compiled(takes)(new)
+    parts <- lapply(c("scores", "decision", "prob"), function(type) {
+      predict(takes, as.data.frame(new), type = type)
+    })
+    expect_near(out[, -ncol(out)], do.call(cbind, parts))
+    expect_identical(out[, ncol(out)], as.double(predict(takes, as.data.frame(new))))
+  }
 })
 
 test_that("factors are indicator columns, listed in the head of the file", {
@@ -126,4 +125,25 @@ test_that("what cannot be written is refused by name", {
   fit <- kernel_lm(mpg ~ wt, mtcars, size = 2)
   expect_error(export_c(fit, file, name = "2x"), "`name`", class = "kernelect_error_argument")
   expect_error(export_c(fit), "`file` is missing", class = "kernelect_error_argument")
+})
+
+test_that("the main() of the help page compiles with the file and prints the prediction", {
+  cc <- Sys.which("cc")
+  if (!nzchar(cc)) skip("no C compiler")
+  page <- tools::Rd_db("kernelect")[["export_c.Rd"]]
+  skip_if(is.null(page), "installed without help")
+  example <- tempfile(fileext = ".R")
+  tools::Rd2ex(page, example)
+  home <- new.env()
+  utils::capture.output(source(example, home))
+  main <- file.path(dirname(home$file), "main.c")
+  program <- tempfile("mileage")
+  writeLines(home$main, main)
+  expect_lte(length(strsplit(trimws(home$main), "\n")[[1]]), 11)
+  flags <- c("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+  said <- system2(cc, c(flags, shQuote(c(main, home$file)), "-o", shQuote(program), "-lm"), TRUE,
+    TRUE)
+  expect_identical(as.character(said), character())
+  wanted <- predict(home$fit, data.frame(wt = 2.62, hp = 110))
+  expect_identical(system2(program, stdout = TRUE), sprintf("%.3f miles a gallon", wanted))
 })

@@ -65,12 +65,7 @@ test_that("classifiers give the same classes, probabilities and decisions in Pyt
 test_that("every kernel, centring and scaling gives the same numbers in Python", {
   x <- mtcars[c("wt", "hp", "qsec")]
   new <- x[seq(1, 32, 5), ] * 1.02
-  kernels <- list(
-    rbf_kernel(), laplace_kernel(), linear_kernel(), polynomial_kernel(2), sigmoid_kernel(0.01),
-    rbf_kernel(weights = c(1, 0.5, 2)), 2 * rbf_kernel() + linear_kernel(),
-    (rbf_kernel() + laplace_kernel(weights = c(0, 1, 1))) * polynomial_kernel(2)
-  )
-  for (kernel in kernels) {
+  for (kernel in kernels_of_three()) {
     for (center in c("none", "nearest")) {
       fit <- suppressWarnings(
         kernel_lm(x, mtcars$mpg, kernel, size = 5, center = center, neighbours = 2))
