@@ -1,8 +1,8 @@
 # Each target installs what it needs (tools/setup); all output goes to out/ and .lib/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check check-nosuggests bench defaults sanitize docs site reproduce spell lint trust coverage \
-  integrations platforms clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
+.PHONY: help demo test check check-nosuggests bench defaults sanitize docs site cheatsheet reproduce spell lint trust \
+  coverage integrations platforms clean core testthat check-quick installed tarball tarball-quick setup-run setup-test
 
 export R_LIBS := $(CURDIR)/.lib$(if $(R_LIBS),:$(R_LIBS))
 RSCRIPT = Rscript --no-init-file
@@ -52,6 +52,11 @@ docs: tarball-quick ## regenerate NAMESPACE and man/; fails if that changed anyt
 	  { cat out/docs.log; exit 1; }
 	@git status --porcelain -- NAMESPACE man | { ! grep . ; } || \
 	  { echo "docs: NAMESPACE or man/ changed, see above: commit them"; exit 1; }
+
+cheatsheet: tarball-quick ## the four questions on one A4 page, HTML and PDF, into out/cheatsheet/
+	@tools/setup demo
+	@tools/install
+	@tools/cheatsheet
 
 reproduce: tarball-quick setup-test ## every table of the papers again, goes on where it stopped (hours); ONLY="mottl baudat"
 	@tools/setup bench

@@ -86,7 +86,7 @@ draw <- function(f, defaults, ..., title_line = 0.9) {
 
 # By how much labels are made smaller where the one beside the plot would not fit.
 fitting_label <- function(label) {
-  long <- if (is.character(label)) max(nchar(label)) * lines_a_letter else 0
+  long <- if (is.character(label)) max(nchar(label)) * lines_a_letter * graphics::par("cex") else 0
   room <- graphics::par("pin")[2L] / graphics::par("csi") + 2.5
   max(0.65, min(1, room / max(long, 1)))
 }

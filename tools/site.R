@@ -1,8 +1,10 @@
-# The site of the package into docs/, without the network, then what pkgdown leaves to be done on its
-# pages: a text in place of every picture of an example, no empty picture where a logo would be, and
-# formulas as MathML, which needs no script from elsewhere.
+# The site of the package into docs/, without the network, then what pkgdown leaves to be done on
+# its pages: a text in place of every picture of an example, no empty picture where a logo would be,
+# and formulas as MathML, which needs no script from elsewhere.
 options(pkgdown.internet = FALSE)
 pkgdown::build_site(preview = FALSE, install = FALSE)
+
+system2("tools/cheatsheet", "docs", stdout = FALSE)
 
 # "Plot a ranking: drawn by plot(fit)", from the page's title and the line above the picture.
 picture_text <- function(image, title) {
