@@ -2,7 +2,7 @@
 # a data frame with columns x, y and (where there are groups) group, drawn by one of three
 # functions: points, lines and bars from the side.
 
-utils::globalVariables(c("x", "y", "group", "low", "high", "mean", "z", "weight"))
+utils::globalVariables(c("x", "y", "group", "low", "high", "z", "weight"))
 
 #' Plots for ggplot2
 #'
