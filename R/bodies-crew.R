@@ -21,15 +21,15 @@ local_crew <- function(job) {
   )
 }
 
-crew_or_cluster <- function(job, cluster) local_crew(job)
-
-# ---- memory --------------------------------------------------------------------------------------
+# ---- memory ------------------------------------------------------------------------------------
 
 vectors_per_row <- 4 # inverse, weight, residual, explained: what a body keeps in any case
 
-# Bytes that a crew may use: half of what the machine has, unless told.
+# Bytes that a crew may use: half of what the machine has, shared with the other crews there,
+# unless told.
 memory_budget <- function(job) {
-  if (is.null(job$memory)) .Call(ffi_memory_limit) / 2 else job$memory * 1e6
+  if (!is.null(job$memory)) return(job$memory * 1e6)
+  .Call(ffi_memory_limit) / 2 / max(1, job$together)
 }
 
 # Bodies for rows first ... first + n: one where all of it fits, else so many that one of them, at
@@ -44,30 +44,31 @@ plan_bodies <- function(job, first, n) {
   data.frame(first = first + cut$first, n = cut$n)
 }
 
-# ---- the crew ------------------------------------------------------------------------------------
+# ---- the crew ----------------------------------------------------------------------------------
 
-new_crew <- function(job, plan, rounds = list(), numbers = seq_len(nrow(plan))) {
+# With `rounds`, bodies that have been through these rounds already.
+new_crew <- function(job, plan, rounds = NULL, numbers = seq_len(nrow(plan))) {
   crew <- list2env(list(
-    job = job, rounds = rounds, reader = new_reader(job$source),
+    job = job, rounds = as.list(rounds), reader = new_reader(job$source),
     room = memory_budget(job) * 0.75 - 8 * vectors_per_row * sum(plan$n)
   ), parent = emptyenv())
   crew$bodies <- Map(new_body, numbers, plan$first, plan$n)
-  if (length(rounds)) for (body in crew$bodies) restore_body(crew, body)
+  if (!is.null(rounds)) for (body in crew$bodies) restore_body(crew, body)
   crew
 }
 
 new_body <- function(number, first, n) {
   list2env(list(
-    number = number, first = first, n = n, size = 0, round = 0L, state = NULL, factor = NULL,
+    number = number, first = first, n = n, size = 0, round = 0, state = NULL, factor = NULL,
     x = NULL, stash = NULL
   ), parent = emptyenv())
 }
 
-crew_answer <- function(crew, message) {
-  if (message$kind == "update") {
+crew_answer <- function(crew, message, bodies = crew$bodies) {
+  if (message$kind == "update" && length(crew$rounds) < message$round) {
     crew$rounds <- c(crew$rounds, list(message[c("size", "index", "panel", "x")]))
   }
-  lapply(crew$bodies, body_answer, crew = crew, message = message)
+  lapply(bodies, body_answer, crew = crew, message = message)
 }
 
 body_answer <- function(body, crew, message) {
@@ -82,7 +83,7 @@ body_answer <- function(body, crew, message) {
   )
 }
 
-# ---- rows of a body -----------------------------------------------------------------------------
+# ---- rows of a body ----------------------------------------------------------------------------
 
 # Rows first ... first + n of a source; the last chunk read is kept, for the next body may begin in
 # the midst of it.
@@ -122,11 +123,6 @@ read_chunk <- function(source, i) {
   x
 }
 
-# f(i, chunk i) for all chunks, by the workers of a cluster where there is one.
-source_apply <- function(source, f, cluster = NULL) {
-  lapply(which(source$sizes > 0), function(i) f(i, read_chunk(source, i)))
-}
-
 body_where <- function(crew, body) list(first = body$first, whole = crew$job$n)
 
 body_x <- function(crew, body) {
@@ -139,7 +135,7 @@ body_x <- function(crew, body) {
   x
 }
 
-# ---- answers -------------------------------------------------------------------------------------
+# ---- answers -----------------------------------------------------------------------------------
 
 # Which of these rows (from 0) are the body's, as places from 0.
 own_places <- function(body, index) {
@@ -215,13 +211,14 @@ body_rows <- function(crew, body, message) {
   )
 }
 
-# ---- update --------------------------------------------------------------------------------------
+# ---- update ------------------------------------------------------------------------------------
 
 body_update <- function(crew, body, message) {
   x <- body_x(crew, body)
   factor <- body_factor(crew, body, x, nrow(message$panel))
   told <- apply_rounds(crew, body, x, factor, list(message))
   body$size <- body$size + nrow(message$panel)
+  body$round <- message$round
   told$proposal <- if (message$weigh) {
     .Call(ffi_body_weigh, body$state, body_where(crew, body), message$wish)
   } else {
@@ -277,10 +274,12 @@ keep_factor <- function(crew, body, factor) {
 # Rounds that were before this crew.
 restore_body <- function(crew, body) {
   body_start(crew, body)
+  if (!length(crew$rounds)) return()
   x <- body_x(crew, body)
   last <- crew$rounds[[length(crew$rounds)]]
   factor <- body_factor(crew, body, x, last$size + nrow(last$panel))
   apply_rounds(crew, body, x, factor, crew$rounds)
   body$size <- last$size + nrow(last$panel)
+  body$round <- length(crew$rounds)
   keep_factor(crew, body, factor)
 }

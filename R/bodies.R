@@ -76,7 +76,7 @@ job_id <- function() {
 counter <- new.env(parent = emptyenv())
 counter$jobs <- 0
 
-# ---- the head ---------------------------------------------------------------------------------
+# ---- the head ----------------------------------------------------------------------------------
 
 # The head's side of the messages: puts together what bodies answer, keeps a log of the answers,
 # and gives those of an earlier log again before it asks anybody.
@@ -118,7 +118,7 @@ head_ask <- function(head, message) {
 ask_crew <- function(head, message) {
   with_log(head, {
     if (!head$started) {
-      head$crew$start(head$job, if (message$kind == "start") list() else head$rounds)
+      head$crew$start(head$job, if (message$kind != "start") head$rounds)
       head$started <- TRUE
     }
     message$round <- length(head$rounds) + (message$kind == "update")
@@ -184,7 +184,7 @@ job_source <- function(job, x, guests = NULL) {
   )
 }
 
-# ---- the log ------------------------------------------------------------------------------------
+# ---- the log -----------------------------------------------------------------------------------
 
 new_log <- function() list(job = NULL, answers = list(), seed = NULL)
 
@@ -232,18 +232,21 @@ with_log <- function(head, code) {
   })
 }
 
-# ---- the shift ------------------------------------------------------------------------------
+# ---- the shift ---------------------------------------------------------------------------------
 
 # What may be taken from all values of a column without losing a digit, as core_shift() finds it.
 find_shift <- function(head) {
   source <- head$job$source
-  sums <- source_apply(source, function(i, x) .Call(ffi_add_columns, matrix(0, 2, ncol(x)), x),
-                       head$crew$cluster)
   total <- matrix(0, 2, source$width)
-  for (part in sums) total <- .Call(ffi_add_columns, total, part)
+  for (part in source_apply(source, column_sums, head$crew$cluster)) {
+    total <- .Call(ffi_add_columns, total, part)
+  }
   shift <- .Call(ffi_shift_of, total, head$job$n)
-  exact <- source_apply(source, function(i, x) .Call(ffi_shifts_exactly, x, shift),
-                        head$crew$cluster)
+  exact <- source_apply(source, exact_columns, head$crew$cluster, shift = shift)
   shift[!Reduce(`&`, exact)] <- 0
   shift
 }
+
+column_sums <- function(i, x) .Call(ffi_add_columns, matrix(0, 2, ncol(x)), x)
+
+exact_columns <- function(i, x, shift) .Call(ffi_shifts_exactly, x, shift)

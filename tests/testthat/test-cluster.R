@@ -1,0 +1,216 @@
+# Workers give the basis of rows in memory, bit for bit, and a lost one costs an error and no more.
+
+# A worker at a time: more than two at once are refused while a package is checked.
+socket_cluster <- function(count) {
+  nodes <- lapply(seq_len(count), function(k) unclass(parallel::makePSOCKcluster(1)))
+  cluster <- structure(do.call(c, nodes), class = c("SOCKcluster", "cluster"))
+  version <- unlist(parallel::clusterCall(cluster, getNamespaceVersion, "kernelect"))
+  if (!all(version == getNamespaceVersion("kernelect"))) skip("workers have another version")
+  cluster
+}
+
+stop_quietly <- function(cluster) try(parallel::stopCluster(cluster), silent = TRUE)
+
+three <- socket_cluster(3)
+two <- three[1:2]
+one <- three[1]
+
+workers <- function(cluster) unlist(parallel::clusterCall(cluster, Sys.getpid))
+
+rows_of <- function(x, chunks) {
+  sizes <- diff(round(seq(0, sqrt(nrow(x)), length.out = chunks + 1)^2))
+  at <- cumsum(c(0, sizes))
+  list(
+    read_matrix = function(i) x[at[i] + seq_len(sizes[i]), , drop = FALSE], sizes = sizes,
+    width = ncol(x)
+  )
+}
+
+fit_in_memory <- function(x, control, kernel = rbf_kernel(sigma = 1)) {
+  set.seed(3)
+  basis_from_data(list(x = x, scaling = NULL, input = list()), kernel, control)$basis
+}
+
+fit_on <- function(cluster, x, control, ..., kernel = rbf_kernel(sigma = 1)) {
+  set.seed(3)
+  basis_from_source(rows_of(x, 4), kernel, control, NULL, list(), cluster, ...)$basis
+}
+
+tied <- function(n) {
+  x <- round(random_matrix(n, 3), 1)
+  x[seq_len(n %/% 3), ] <- x[n + 1 - seq_len(n %/% 3), ]
+  x
+}
+
+limits <- function(method) {
+  basis_control(method, size = 40, tol = 1e-4, first = 30, threshold = function(t) t^2)
+}
+
+expect_same_bases <- function(cluster, methods = basis_methods) {
+  x <- tied(1100)
+  for (method in methods) {
+    expected <- fit_in_memory(x, limits(method))
+    expect_identical(fit_on(cluster, x, limits(method)), expected)
+    expect_identical(fit_on(cluster, x, limits(method), memory = 0.2), expected)
+  }
+  few <- tied(100) # fewer tiles than workers
+  expect_identical(fit_on(cluster, few, limits("fvs")), fit_in_memory(few, limits("fvs")))
+}
+
+test_that("workers over sockets pick the rows that one process in memory picks", {
+  expect_same_bases(two)
+  expect_same_bases(three, c("fvs", "random"))
+  held <- parallel::clusterEvalQ(three, length(getNamespace("kernelect")$crews))
+  expect_true(all(unlist(held) == 0L)) # nothing of a fit stays behind
+})
+
+test_that("clusters of mirai, whose nodes are nobody in particular, pick the same rows", {
+  skip_if_not_installed("mirai")
+  for (count in 2:3) {
+    cluster <- mirai::make_cluster(count)
+    expect_same_bases(cluster, if (count == 2) basis_methods else c("fvs", "random"))
+    stop_quietly(cluster)
+  }
+})
+
+test_that("clusters over MPI pick the same rows", {
+  skip_if_not(all(nzchar(c(system.file(package = "Rmpi"), system.file(package = "snow")))))
+  skip_if_not(nzchar(Sys.which("mpirun")))
+  script <- tempfile(fileext = ".R")
+  on.exit(unlink(script))
+  writeLines(c(
+    "library(kernelect)", "engine <- asNamespace('kernelect')",
+    "cluster <- parallel::makeCluster(2, type = 'MPI')", "x <- cbind(sin(1:900), cos((1:900)^2))",
+    "rows <- local({", "  x <- x",
+    "  list(read_matrix = function(i) x[300 * (i - 1) + 1:300, ], sizes = rep(300, 3), width = 2)",
+    "})", "control <- engine$basis_control('fvs', size = 30, first = 20)",
+    "a <- engine$basis_from_data(list(x = x), rbf_kernel(sigma = 1), control)$basis",
+    "b <- engine$basis_from_source(rows, rbf_kernel(sigma = 1), control, NULL, NULL, cluster)",
+    "cat('same:', identical(a, b$basis), '\n')", "parallel::stopCluster(cluster)",
+    "Rmpi::mpi.quit()"
+  ), script)
+  said <- suppressWarnings(system2(
+    "mpirun", c("--allow-run-as-root", "--oversubscribe", "-np", "1", "Rscript", script),
+    stdout = TRUE, stderr = TRUE, env = "OMPI_MCA_btl_base_warn_component_unused=0", timeout = 60
+  ))
+  skip_if(!any(grepl("^same:", said)), "MPI does not start here")
+  expect_true("same: TRUE " %in% said)
+})
+
+replaced <- function(name, value) utils::assignInNamespace(name, value, "kernelect")
+
+# Runs `action` before the k-th update is sent.
+before_update <- function(k, action, code) {
+  plain <- ask_bodies
+  on.exit(replaced("ask_bodies", plain))
+  updates <- 0
+  replaced("ask_bodies", function(cluster, id, message, count) {
+    updates <<- updates + (message$kind == "update")
+    if (updates == k && message$kind == "update") action()
+    plain(cluster, id, message, count)
+  })
+  code
+}
+
+test_that("a worker killed at any round is named, and another cluster goes on to the same basis", {
+  x <- tied(1000)
+  control <- limits("random")
+  expected <- fit_in_memory(x, control)
+  expect_gt(expected$updates, 1)
+  for (k in seq_len(expected$updates)) {
+    doomed <- socket_cluster(1)
+    cluster <- structure(c(unclass(one), unclass(doomed)), class = class(one))
+    pid <- workers(doomed)
+    lost <- before_update(k, function() tools::pskill(pid, tools::SIGKILL), {
+      expect_error(fit_on(cluster, x, control), "Worker 2 of 2", class = "kernelect_error_worker")
+    })
+    expect_gt(length(lost$log$answers), k)
+    runif(7) # the draws go on from where the log says
+    expect_identical(fit_on(two, x, control, resume = lost), expected)
+    expect_identical(fit_on(NULL, x, control, resume = lost$log), expected)
+    suppressWarnings(stop_quietly(doomed))
+  }
+})
+
+test_that("a silent worker is given up after the time allowed", {
+  skip_on_os("windows")
+  old <- options(kernelect.timeout = 5)
+  on.exit(options(old))
+  x <- tied(500)
+  stuck <- socket_cluster(1)
+  cluster <- structure(c(unclass(stuck), unclass(one)), class = class(one))
+  pid <- workers(stuck)
+  stop_it <- function() {
+    options(kernelect.timeout = 1)
+    tools::pskill(pid, tools::SIGSTOP)
+  }
+  expect_error(before_update(1, stop_it, fit_on(cluster, x, limits("cholesky"))),
+               "Worker 1 of 2", class = "kernelect_error_worker")
+  tools::pskill(pid, tools::SIGKILL)
+  suppressWarnings(stop_quietly(stuck))
+  expect_identical(workers(one), workers(one)) # the other one is in step
+})
+
+test_that("errors of reading come back from workers with their class", {
+  cluster <- one
+  source <- rows_of(tied(500), 2)
+  source$sizes <- rev(source$sizes)
+  expect_error(
+    basis_from_source(source, rbf_kernel(sigma = 1), limits("fvs"), NULL, list(), cluster),
+    "Chunk 1", class = "kernelect_error_source"
+  )
+  x <- tied(500)
+  expect_identical(fit_on(cluster, x, limits("fvs")), fit_in_memory(x, limits("fvs")))
+})
+
+test_that("a body refuses a message of another round, and is silent when told twice", {
+  body <- list(number = 2, round = 3)
+  ask <- function(kind, round) fits_round(body, list(kind = kind, round = round))
+  expect_true(ask("update", 4))
+  expect_false(ask("update", 3))
+  expect_true(ask("rows", 3))
+  expect_error(ask("update", 5), "Body 2 is at round 3", class = "kernelect_error_worker")
+  expect_error(ask("rows", 4), "round 4", class = "kernelect_error_worker")
+})
+
+test_that("bodies that nobody holds are an error", {
+  cluster <- one
+  on.exit(replaced("cluster_tries", 25L))
+  replaced("cluster_tries", 2L)
+  message <- list(kind = "propose", round = 0)
+  expect_error(ask_bodies(cluster, "none", message, 2), "bodies 1, 2 of 2",
+               class = "kernelect_error_worker")
+})
+
+test_that("workers without the package, or with another version, are refused at once", {
+  cluster <- one
+  expect_error(greet_workers(cluster, here = "9.9.9"), "Worker 1 of 1 .* has kernelect",
+               class = "kernelect_error_worker")
+  expect_error(greet_workers(cluster, "kernelectNotThere", "9.9.9"), "has no kernelect",
+               class = "kernelect_error_worker")
+  expect_equal(greet_workers(cluster), 1)
+})
+
+test_that("what is no cluster, and a log of something else, are refused", {
+  x <- tied(300)
+  expect_error(fit_on(2, x, limits("fvs")), "`cluster`", class = "kernelect_error_argument")
+  expect_error(fit_on(NULL, x, limits("fvs"), resume = 1), "`resume`",
+               class = "kernelect_error_argument")
+  log <- list(job = list(n = 7), answers = list())
+  expect_error(fit_on(NULL, x, limits("fvs"), resume = log), "other data",
+               class = "kernelect_error_argument")
+})
+
+test_that("every chunk is visited once, in order, by any number of workers", {
+  x <- tied(700)
+  sums <- function(i, x, add) c(i, sum(x) + add)
+  environment(sums) <- baseenv()
+  expected <- source_apply(rows_of(x, 5), sums, add = 1)
+  expect_length(expected, 5)
+  cluster <- two
+  expect_identical(source_apply(rows_of(x, 5), sums, cluster, add = 1), expected)
+  expect_identical(source_apply(rows_of(x, 1), sums, cluster, add = 1),
+                   source_apply(rows_of(x, 1), sums, add = 1))
+})
+
+stop_quietly(three)
