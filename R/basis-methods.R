@@ -6,7 +6,8 @@
 #' ordinary columns. `type = "residual"` shows new rows that are unlike all training rows.
 #'
 #' @param object a [kernel_basis()].
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#' @param newdata new rows: matrix, data frame or [row_source()] with the training columns (matched
+#'   by name); for
 #'   a basis from a Gram matrix the cross-Gram matrix, new rows by training rows (columns matched
 #'   by name where both matrices have names).
 #' @param type `"orthonormal"`: coordinates in the orthonormal (Cholesky) basis; `"kernel"`:
@@ -14,6 +15,9 @@
 #'   subspace.
 #' @param diag for `type = "residual"` of a basis from a Gram matrix: k(x, x) of the new rows.
 #' @param threads number of threads.
+#' @param write with a [row_source()] as `newdata`: a function of a chunk's number and its
+#'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions
+#'   are collected.
 #' @param ... nothing else is accepted.
 #' @returns A matrix with a row per row of `newdata` and a column per basis vector; a vector for
 #'   `type = "residual"`. Rows with missing values give NA.
@@ -24,8 +28,12 @@
 #' @family bases
 #' @export
 predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kernel", "residual"),
-                                 diag = NULL, threads = getOption("kernelect.threads", 1L), ...) {
+                                 diag = NULL, threads = getOption("kernelect.threads", 1L),
+                                 write = NULL, ...) {
   check_dots(...)
+  if (by_chunks(newdata, write)) {
+    return(predict_source(object, newdata, write, match.call(), parent.frame()))
+  }
   type <- check_choice(type, "type", c("orthonormal", "kernel", "residual"))
   if (missing(newdata)) {
     abort("argument", "`newdata` is missing: a basis does not keep the training rows.")

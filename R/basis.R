@@ -25,7 +25,8 @@
 #' Memory is the n x size factor; the n x n matrix is never formed.
 #'
 #' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
-#'   indicator columns), or a formula such as `~ .`; for `head()` a `kernel_basis`.
+#'   indicator columns), a [row_source()] of rows that do not fit in memory, or a formula such as
+#'   `~ .`; for `head()` a `kernel_basis`.
 #' @param kernel a kernel, see [kernels].
 #' @param method how rows are picked, see Details.
 #' @param size largest number of rows to pick. NULL: at most 1000, with a message when that
@@ -37,11 +38,18 @@
 #' @param threshold an increasing function from \[0, 1\] to \[0, 1\], for `"kobl"`.
 #' @param first number of evenly spaced rows searched for the first pick of `"fvs"`; `Inf`: all.
 #' @param scale standardise columns with their mean and sd?
-#' @param data a data frame with the variables of the formula.
+#' @param data a data frame or a [row_source()] with the variables of the formula.
 #' @param ... nothing else is accepted: a misspelt argument is an error.
 #' @param K a Gram matrix, with `x` missing. New data are then cross-Gram matrices, new rows by
 #'   training rows. Objects of kernlab's class `kernelMatrix` are taken for Gram matrices also as
 #'   `x` and as new data.
+#' @param cluster NULL, or a cluster of the package parallel (or one that behaves like it): its
+#'   workers read chunks of a [row_source()] themselves and share the work. Rows that are not a
+#'   source are cut into chunks.
+#' @param memory NULL, or how many MB of a [row_source()] and what belongs to its rows may be held
+#'   at a time; beyond that, things are read or worked out again.
+#' @param resume NULL, or the error of an earlier call that lost a worker: its work is taken up
+#'   where it ended.
 #' @param na_action `"fail"` on missing values, `"omit"` the rows that have them, or `"exclude"`
 #'   them, which gives NA for them in `fitted()`, `residuals()` and `predict()` without new data.
 #' @param threads number of threads; the result does not depend on it.
@@ -92,20 +100,25 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
                                  method = c("fvs", "cholesky", "kobl", "kgs", "random"),
                                  size = NULL, tol = 0.01, center = c("none", "nearest"),
                                  neighbours = 1, threshold = identity, first = 1000, scale = TRUE,
-                                 ..., K = NULL, na_action = c("fail", "omit", "exclude"),
+                                 ..., K = NULL, cluster = NULL, memory = NULL, resume = NULL,
+                                 na_action = c("fail", "omit", "exclude"),
                                  threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   control <- basis_control(
     method, size, tol, center, neighbours, threshold, first, threads, verbose
   )
-  x <- rows_or_gram(x, K)
-  if (is_gram(x)) {
+  control$where <- source_place(cluster, memory, resume)
+  x <- rows_or_source(rows_or_gram(x, K), NULL, NULL, control$where)
+  if (is_rows(x)) {
+    data <- source_data(x, scale, na_action, verbose = control$verbose)
+    basis <- source_basis(data, kernel, control)$basis
+  } else if (is_gram(x)) {
     if (!missing(kernel)) warn_kernel_unused()
     data <- gram_data(x, na_action = na_action)
     basis <- basis_from_gram(data, control)$basis
   } else {
     data <- model_data(x, scale = scale, na_action = na_action)
-    basis <- basis_from_data(data, resolve_kernel(kernel, data$x), control)$basis
+    basis <- basis_from_data(data, resolve_kernel(kernel, data$x, data$variance), control)$basis
   }
   finish_model(basis, data, match.call())
 }

@@ -9,6 +9,10 @@ design_matrix <- function(x, arg = "x") {
     abort("argument", "`", if (is_gram(x)) x$arg else arg, "` is a Gram matrix, and the columns ",
           "of the data are needed here. Give the rows themselves.")
   }
+  if (is_source(x) || is_rows(x)) {
+    abort("argument", "`", arg, "` is a row source, and all rows are needed here: sources are for ",
+          "`kernel_basis()`, `kernel_pca()`, `kernel_lm()`, `kernel_lda()` and `predict()`.")
+  }
   if (is.data.frame(x)) {
     return(design_from_frame(x, arg))
   }
@@ -39,20 +43,30 @@ plain_design <- function(x) {
 is_integer64 <- function(x) inherits(x, "integer64")
 
 design_from_frame <- function(data, arg) {
+  design <- frame_design(data, arg)
+  if (length(design$input$times)) inform_times(design$input$times)
+  design
+}
+
+frame_design <- function(data, arg) {
   values <- as.list(data)
   levels <- lapply(values, variable_levels)
   times <- Filter(length, lapply(values, time_kind))
-  if (length(times)) inform_times(times)
   values[names(times)] <- Map(time_numbers, values[names(times)], times)
-  columns <- column_names(values, names(data), levels)
+  input <- frame_input(values, levels, times, arg)
   x <- expand_variables(values, names(data), levels, nrow(data), arg)
-  dimnames(x) <- list(frame_row_names(data), columns)
-  input <- list(
-    columns = columns, width = ncol(x), variables = names(data), levels = levels,
-    matrices = Filter(length, Map(matrix_shape, values, names(data), arg)), times = times
-  )
+  dimnames(x) <- list(frame_row_names(data), input$columns)
   owner <- rep(names(data), unlist(Map(variable_width, values, levels)))
   list(x = x, input = input, frame = TRUE, owner = owner)
+}
+
+# The blueprint of a list of variables, of which only the shapes are looked at.
+frame_input <- function(values, levels, times, arg) {
+  columns <- column_names(values, names(values), levels)
+  list(
+    columns = columns, width = length(columns), variables = names(values), levels = levels,
+    matrices = Filter(length, Map(matrix_shape, values, names(values), arg)), times = times
+  )
 }
 
 # ---- variables of a frame ---------------------------------------------------------

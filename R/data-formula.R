@@ -8,7 +8,11 @@ fit_formula <- function(.fit, formula, data, .call, ..., .response = TRUE) {
   if ("weights" %in% names(.call) && !"weights" %in% names(formals(.fit))) {
     abort("dots", "Unknown argument: `weights`. This function takes no case weights.")
   }
-  parts <- formula_data(formula, data, .response, .call$subset, .call$weights)
+  parts <- if (!missing(data) && is_source(data)) {
+    formula_source(formula, data, .response, .call$subset, .call$weights)
+  } else {
+    formula_data(formula, data, .response, .call$subset, .call$weights)
+  }
   model <- if (!.response) {
     .fit(parts$x, ...)
   } else if (is.null(parts$weights)) {
@@ -25,15 +29,9 @@ fit_formula <- function(.fit, formula, data, .call, ..., .response = TRUE) {
 # worked out among the data and then where the formula was written, as `lm()` does.
 formula_data <- function(formula, data, response = TRUE, subset = NULL, weights = NULL) {
   if (missing(data)) data <- NULL
-  if (!inherits(formula, "formula")) must_be("formula", "a formula such as `y ~ .`", formula)
+  check_formula(formula, response)
   if (!(is.null(data) || is.data.frame(data) || is.environment(data))) {
     must_be("data", "a data frame", data)
-  }
-  if (response && length(formula) < 3L) {
-    abort("formula", "`formula` must have a response on its left-hand side, such as `y ~ .`.")
-  }
-  if (!response && length(formula) == 3L) {
-    abort("formula", "`formula` must not have a response here: write `~ .` or `~ a + b`.")
   }
   if (is.data.frame(data)) check_variables(formula, data, "data")
   frame <- model_frame(simple_terms(formula, data), data)
@@ -51,6 +49,16 @@ formula_data <- function(formula, data, response = TRUE, subset = NULL, weights 
     x = x, y = if (at) frame[[at]], weights = take_rows(weights, rows),
     origin = origin
   )
+}
+
+check_formula <- function(formula, response) {
+  if (!inherits(formula, "formula")) must_be("formula", "a formula such as `y ~ .`", formula)
+  if (response && length(formula) < 3L) {
+    abort("formula", "`formula` must have a response on its left-hand side, such as `y ~ .`.")
+  }
+  if (!response && length(formula) == 3L) {
+    abort("formula", "`formula` must not have a response here: write `~ .` or `~ a + b`.")
+  }
 }
 
 found_in_data <- function(expr, data, scope, arg) {

@@ -38,10 +38,14 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", weights = 
   }
   check_finite_columns(x)
   check_finite_response(y)
-  scaling <- fit_scaling(x, scale, weights)
+  moments <- if (scale) fit_moments(x, weights)
+  scaling <- if (scale) scaling_by(moments)
   list(
     x = apply_scaling(x, scaling), y = y, weights = weights, input = design$input,
-    scaling = scaling, n = nrow(x), kept = kept, na.action = omitted
+    scaling = scaling, n = nrow(x), kept = kept, na.action = omitted,
+    variance = if (scale && is.null(weights) && !is_sparse(x)) {
+      unit_variance(moments$spread, nrow(x))
+    }
   )
 }
 
@@ -162,7 +166,7 @@ fail_missing <- function(counts, y_missing = FALSE, arg = "x", remedy = NULL) {
   if (length(labels) > 5L) labels <- c(labels[1:5], paste(length(labels) - 5L, "more"))
   abort("missing_values", paste(c(
     if (length(bad)) paste0("`", arg, "` has missing values in ", paste(labels, collapse = ", ")),
-    if (any(y_missing)) paste0("`y` has missing values (", sum(y_missing), ")")
+    if (sum(y_missing) > 0) paste0("`y` has missing values (", sum(y_missing), ")")
   ), collapse = " and "), ". Remove or impute them", remedy, ".")
 }
 
@@ -208,21 +212,28 @@ nonfinite_words <- function(nan, inf) {
 
 check_finite_columns <- function(x, arg = "x") {
   if (all_finite(held_values(x))) return(invisible())
-  nan <- column_counts(x, is.nan)
-  inf <- column_counts(x, is.infinite)
+  fail_not_finite(column_counts(x, is.nan), column_counts(x, is.infinite), colnames(x), arg)
+}
+
+# `nan`, `inf`: how many such values every column has.
+fail_not_finite <- function(nan, inf, names, arg = "x") {
   bad <- which(nan + inf > 0)
   if (!length(bad)) return(invisible())
   abort("not_finite", "`", arg, "` has ", nonfinite_words(sum(nan), sum(inf)), " values, in ",
-        paste(utils::head(column_labels(colnames(x), bad), 5L), collapse = ", "),
+        paste(utils::head(column_labels(names, bad), 5L), collapse = ", "),
         ". Kernels need finite numbers: remove or replace them.")
 }
 
 # ---- scaling --------------------------------------------------------------------
 
 # Sparse rows are divided by the standard deviations and not centred: their centre is 0.
-fit_scaling <- function(x, scale, weights = NULL) {
-  if (!scale) return(NULL)
-  moments <- if (is.null(weights)) column_moments(x) else weighted_moments(x, weights)
+fit_scaling <- function(x, scale, weights = NULL) if (scale) scaling_by(fit_moments(x, weights))
+
+fit_moments <- function(x, weights = NULL) {
+  if (is.null(weights)) column_moments(x) else weighted_moments(x, weights)
+}
+
+scaling_by <- function(moments) {
   moments$spread[!(moments$spread > 0)] <- 1
   if (!all_finite(moments$center) || !all_finite(moments$spread)) {
     abort("not_finite",
@@ -233,10 +244,19 @@ fit_scaling <- function(x, scale, weights = NULL) {
   )
 }
 
+# Variances (divisor n) of columns that were divided by their own deviation.
+unit_variance <- function(spread, n) (spread > 0) * ((n - 1) / n)
+
+# Mean and standard deviation of every column: the same bits from rows in any order and pieces.
 column_moments <- function(x) {
   if (is_sparse(x)) return(uncentred_moments(x, NULL, max(nrow(x) - 1, 1)))
-  center <- colMeans(x)
-  list(center = center, spread = .Call(ffi_column_sd, x, center))
+  named_moments(.Call(ffi_column_moments, x), colnames(x))
+}
+
+named_moments <- function(sums, names) {
+  moments <- .Call(ffi_mean_and_sd, sums)
+  names(moments$center) <- names
+  moments
 }
 
 # Mean and standard deviation with case weights. Whole weights count rows, so the divisor is

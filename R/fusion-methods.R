@@ -56,7 +56,8 @@ valid_spec <- function(spec, input) {
 #' tells how far a row lies on its side.
 #'
 #' @param object a [kernel_fusion()].
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#' @param newdata new rows: matrix, data frame or [row_source()] with the training columns (matched
+#'   by name); for
 #'   a model of Gram matrices the named list of cross-Gram matrices, new rows by training rows
 #'   (those of kernels without weight and of noise may be left out). Missing: the training rows.
 #' @param type `"response"`: fitted numbers, for a factor the same as `"decision"`; `"class"`:
@@ -64,6 +65,9 @@ valid_spec <- function(spec, input) {
 #'   second of two classes, a column a class beyond two; `"prob"`: probabilities, a column a class,
 #'   from the decisions by a softmax that was fitted to decisions of rows left out.
 #' @param threads number of threads.
+#' @param write with a [row_source()] as `newdata`: a function of a chunk's number and its
+#'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions
+#'   are collected.
 #' @param ... nothing else is accepted.
 #' @returns A numeric vector, a matrix with a column a class (more than two classes, not
 #'   `"class"`), or a factor. Rows with missing values give NA.
@@ -75,8 +79,11 @@ valid_spec <- function(spec, input) {
 #' @export
 predict.kernel_fusion <- function(object, newdata,
                                   type = c("response", "class", "decision", "prob"),
-                                  threads = getOption("kernelect.threads", 1L), ...) {
+                                  threads = getOption("kernelect.threads", 1L), write = NULL, ...) {
   check_dots(...)
+  if (by_chunks(newdata, write)) {
+    return(predict_source(object, newdata, write, match.call(), parent.frame()))
+  }
   validate_fusion(object)
   classes <- !is.null(object$levels)
   if (missing(type) && classes) type <- "class"

@@ -14,7 +14,7 @@ residual_summary <- function(fit, residuals, parts) {
     deviance = unname(colSums(w * residuals^2)), total = sum(w)
   )
   if (!parts$y$vector) return(out)
-  outside <- outside_basis(parts, fit$size)
+  outside <- if (is.null(fit$outside)) outside_basis(parts, fit$size) else fit$outside
   out$outside <- outside$residual
   out$prior <- prior_variance(out, fit, parts$y$matrix[, 1L], w, mean(outside$diagonal))
   # a leverage of 1 says nothing of the spread

@@ -26,23 +26,24 @@ with_sigma <- function(kernel, sigma) {
 }
 
 # The kernel with numbers in place of words: weights matched to the columns of x, sigma worked
-# out on the weighted data, `outer` being the scale factors around it.
-resolve_kernel <- function(kernel, x) {
+# out on the weighted data, `outer` being the scale factors around it. Where x is a sample of the
+# rows, `variance` has the variances (divisor n) of the columns of all of them.
+resolve_kernel <- function(kernel, x, variance = NULL) {
   kernel <- as_kernel(kernel)
   if (is_sparse(x)) check_sparse_kernel(kernel)
-  resolve_part(kernel, x, NULL)
+  resolve_part(kernel, x, NULL, variance)
 }
 
-resolve_part <- function(kernel, x, outer) {
+resolve_part <- function(kernel, x, outer, variance) {
   kernel$weights <- match_weights(kernel$weights, x)
   weights <- both_weights(outer, kernel$weights)
   if (is_combined(kernel)) {
-    kernel$parts <- lapply(kernel$parts, resolve_part, x, weights)
+    kernel$parts <- lapply(kernel$parts, resolve_part, x, weights, variance)
     return(kernel)
   }
   if (!is.character(kernel$sigma)) return(kernel)
   spread <- switch(kernel$sigma,
-    mean = mean_spread(x, weights),
+    mean = mean_spread(if (is.null(variance)) column_variance(x) else variance, weights),
     median = median_distance(x, weights)
   )
   if (!is.finite(spread) || spread <= 0) {
@@ -77,11 +78,11 @@ match_weights <- function(weights, x) {
 
 column_variance <- function(x) {
   if (is_sparse(x)) return(sparse_moments(x)$squares / nrow(x))
-  .Call(ffi_column_sd, x, colMeans(x))^2 * (max(nrow(x) - 1, 0) / nrow(x))
+  column_moments(x)$spread^2 * (max(nrow(x) - 1, 0) / nrow(x))
 }
 
-mean_spread <- function(x, weights) {
-  sqrt(sum(column_variance(x) * (if (is.null(weights)) 1 else weights^2)))
+mean_spread <- function(variance, weights) {
+  sqrt(sum(variance * (if (is.null(weights)) 1 else weights^2)))
 }
 
 median_distance <- function(x, weights) {

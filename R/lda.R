@@ -23,7 +23,8 @@
 #'
 #' @inheritParams kernel_lm
 #' @inheritParams kernel_basis
-#' @param y a factor of class labels, at least two rows each.
+#' @param y a factor of class labels, at least two rows each; of a [row_source()] also the name of a
+#'   column.
 #' @param size largest number of rows in the basis; NULL and `Inf` as in [kernel_basis()]. Left out:
 #'   at most 1000, less from 4000 rows on (200 of 100,000), with a message when that binds.
 #' @param ridge added to the covariance, in units of its mean diagonal: at least 0, or `"loo"` for
@@ -67,23 +68,27 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
                                ridge = "loo", tol = 0.01, center = c("none", "nearest"),
                                neighbours = 1, threshold = identity, first = 1000, scale = TRUE,
                                prior = NULL, keep = NULL, weights = NULL, ..., K = NULL,
+                               cluster = NULL, memory = NULL, resume = NULL,
                                na_action = c("fail", "omit", "exclude"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   x <- rows_or_gram(x, K)
   if (missing(y)) abort("argument", "`y` is missing: give the classes.")
+  place <- source_place(cluster, memory, resume)
+  x <- rows_or_source(x, y, weights, place)
   ridge <- check_ridge(ridge)
   control <- model_control(basis, size, tol,
     center = center, neighbours = neighbours, threshold = threshold, first = first,
     threads = threads, verbose = verbose
   )
   control$modest <- missing(size)
+  control$where <- place
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
     respond = function(y) check_classes(y, min_rows = 2L), weights = weights
   )
   scatter <- class_scatter(parts$z, parts$y, parts$weights)
   model <- new_lda(parts, scatter, ridge, check_prior(prior, scatter),
-                   check_keep(keep, nrow(parts$z)))
+                   check_keep(keep, coordinate_rows(parts$z)))
   finish_model(model, parts, match.call(), y)
 }
 
@@ -97,14 +102,13 @@ kernel_lda.formula <- function(formula, data, ..., subset, weights) {
 
 # Covariance and class means of the coordinates, in units of weight; and the coordinates, centred.
 class_scatter <- function(z, classes, weights = NULL) {
+  if (is_coordinates(z)) return(triangle_scatter(z, classes, weights))
+  counts <- class_weights(classes, weights)
   if (is.null(weights)) {
-    counts <- tabulate(classes, nlevels(classes))
     moments <- .Call(ffi_centred_crossprod, z, TRUE)
     z <- .Call(ffi_scale_columns, z, moments$mean, rep(1, ncol(z)))
     weighted <- z
   } else {
-    counts <- as.vector(rowsum(c(weights, numeric(nlevels(classes))),
-                               c(as.integer(classes), seq_len(nlevels(classes)))))
     center <- colSums(z * weights) / sum(weights)
     z <- z - rep(center, each = nrow(z))
     weighted <- z * weights
@@ -117,6 +121,13 @@ class_scatter <- function(z, classes, weights = NULL) {
     total = moments$crossprod / n, means = sums / ifelse(counts > 0, counts, 1),
     center = moments$mean, counts = stats::setNames(counts, levels(classes)), n = n, z = z
   )
+}
+
+# Rows of every class, or their weight.
+class_weights <- function(classes, weights) {
+  k <- nlevels(classes)
+  if (is.null(weights)) return(tabulate(classes, k))
+  as.vector(rowsum(c(weights, numeric(k)), c(as.integer(classes), seq_len(k))))
 }
 
 check_prior <- function(prior, scatter) {
@@ -185,13 +196,13 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   fit$loo$ridge <- fit$loo$ridge / unit
   if (!is.numeric(ridge)) ridge <- fit$ridge / unit
   axes <- discriminant_axes(scatter, ridge)
-  signs <- score_signs(scatter$z, axes$scaling)
+  signs <- score_signs(scatter$z, axes$scaling, scatter_mean(scatter))
   axes$scaling <- axes$scaling * rep(signs, each = nrow(axes$scaling))
   labels <- paste0("LD", seq_along(axes$values))
   colnames(axes$scaling) <- labels
   within <- axes$within * tcrossprod(signs)
   dimnames(within) <- list(labels, labels)
-  scores <- scatter$z %*% axes$scaling
+  scores <- coordinate_product(scatter$z, axes$scaling, scatter_mean(scatter))
   rownames(scores) <- parts$rows
   warn_if_dependent(parts$basis, parts$x, scores, axes$scaling,
                     -drop(scatter$center %*% axes$scaling))
@@ -219,6 +230,9 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   }
   model
 }
+
+# Coordinates that are all there were centred already.
+scatter_mean <- function(scatter) if (is_coordinates(scatter$z)) scatter$center
 
 # Axes are the coefficients a of the regression of indicators, turned; so scores of rows left out
 # are its values for them, turned the same way. Only the turn has seen the rows.
@@ -291,7 +305,8 @@ validate_lda <- function(object, arg = "object", check_basis = validate_basis) {
 #' to draw new rows among the training rows (`"scores"`).
 #'
 #' @param object a [kernel_lda()].
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#' @param newdata new rows: matrix, data frame or [row_source()] with the training columns (matched
+#'   by name); for
 #'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
 #'   training rows.
 #' @param type `"class"`; `"prob"` (or `"posterior"`): probabilities, a column per class,
@@ -299,6 +314,9 @@ validate_lda <- function(object, arg = "object", check_basis = validate_basis) {
 #'   probability times Gaussian density on the axes, up to a constant; `"scores"`: a column per
 #'   axis.
 #' @param threads number of threads.
+#' @param write with a [row_source()] as `newdata`: a function of a chunk's number and its
+#'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions
+#'   are collected.
 #' @param ... nothing else is accepted.
 #' @returns A factor, or a matrix with a row per row of `newdata`. Rows with missing values give NA.
 #' @examples
@@ -309,8 +327,11 @@ validate_lda <- function(object, arg = "object", check_basis = validate_basis) {
 #' @export
 predict.kernel_lda <- function(object, newdata,
                                type = c("class", "prob", "decision", "scores", "posterior"),
-                               threads = getOption("kernelect.threads", 1L), ...) {
+                               threads = getOption("kernelect.threads", 1L), write = NULL, ...) {
   check_dots(...)
+  if (by_chunks(newdata, write)) {
+    return(predict_source(object, newdata, write, match.call(), parent.frame()))
+  }
   type <- check_choice(type, "type", c("class", "prob", "decision", "scores", "posterior"))
   validate_lda(object, check_basis = validate_kept)
   dual <- dual_of(object$expansion, object$basis, object$scaling)

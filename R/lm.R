@@ -43,8 +43,10 @@
 #' @inheritParams kernel_pca
 #' @inheritParams kernel_basis
 #' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
-#'   indicator columns), or a formula such as `y ~ .`.
-#' @param y a numeric vector, a numeric matrix (several responses on one basis), or a factor.
+#'   indicator columns), a [row_source()] of rows that do not fit in memory, or a formula such as
+#'   `y ~ .`.
+#' @param y a numeric vector, a numeric matrix (several responses on one basis), or a factor; of a
+#'   [row_source()] also the name of a column.
 #' @param basis the name of a method of [kernel_basis()], a `kernel_basis` (its scaling and kernel
 #'   are used), or NULL for all rows (with `size` left alone, none is dropped).
 #' @param size `"loo"`: the best by leave-one-out, among sizes up to where [kernel_basis()] stops,
@@ -53,7 +55,8 @@
 #' @param ridge penalty on the squared coefficients: `"loo"`, the best by leave-one-out, or a number
 #'   of at least 0, with which every size is tried.
 #' @param tol,center,neighbours,threshold,first passed to [kernel_basis()].
-#' @param formula,data a formula with response and the data frame with its variables.
+#' @param formula,data a formula with response, and the data frame or [row_source()] with its
+#'   variables.
 #' @param weights case weights, one a row and not negative; in a formula worked out among the
 #'   columns of `data`. Whole weights give the fit of repeated rows, basis and choices included:
 #'   leave-one-out leaves out one copy (or all of a weight below one). A weight of 0 leaves the
@@ -108,12 +111,15 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
                               ridge = "loo",
                               tol = 0.01, center = c("none", "nearest"), neighbours = 1,
                               threshold = identity, first = 1000, scale = TRUE, keep = NULL,
-                              weights = NULL, ..., K = NULL,
+                              weights = NULL, ..., K = NULL, cluster = NULL, memory = NULL,
+                              resume = NULL,
                               na_action = c("fail", "omit", "exclude"),
                               threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   x <- rows_or_gram(x, K)
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
+  place <- source_place(cluster, memory, resume)
+  x <- rows_or_source(x, y, weights, place)
   ridge <- check_ridge(ridge)
   if (is.null(basis) && missing(size)) size <- Inf
   loo <- identical(size, "loo")
@@ -123,11 +129,12 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
     threads = threads, verbose = verbose
   )
   control$modest <- loo
+  control$where <- place
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
     respond = response_matrix, weights = weights
   )
   fit <- fit_by_loo(parts$z, parts$y, loo, ridge, parts$weights)
-  model <- new_lm(fit, parts, check_keep(keep, nrow(parts$z)))
+  model <- new_lm(fit, parts, check_keep(keep, coordinate_rows(parts$z)))
   finish_model(model, parts, match.call(), y)
 }
 
@@ -248,7 +255,8 @@ validate_calibration <- function(calibration, levels) {
 #' not seen.
 #'
 #' @param object a [kernel_lm()].
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#' @param newdata new rows: matrix, data frame or [row_source()] with the training columns (matched
+#'   by name); for
 #'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
 #'   training rows.
 #' @param type `"response"`: values of the regression; for a factor also `"class"`, the class of
@@ -259,6 +267,9 @@ validate_calibration <- function(calibration, levels) {
 #'   errors of the fit, `"confidence"` intervals for the fit or `"prediction"` intervals for
 #'   responses, and their level.
 #' @param threads number of threads.
+#' @param write with a [row_source()] as `newdata`: a function of a chunk's number and its
+#'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions
+#'   are collected.
 #' @param ... nothing else is accepted.
 #' @returns A factor for classes; a matrix for probabilities, a column a class and rows that sum to
 #'   one; a vector, or a matrix with a column per response or class, for the regression values.
@@ -285,8 +296,11 @@ validate_calibration <- function(calibration, levels) {
 predict.kernel_lm <- function(object, newdata, type = c("response", "class", "prob", "decision"),
                               size = NULL, se.fit = FALSE, # nolint: object_name_linter.
                               interval = c("none", "confidence", "prediction"), level = 0.95,
-                              threads = getOption("kernelect.threads", 1L), ...) {
+                              threads = getOption("kernelect.threads", 1L), write = NULL, ...) {
   check_dots(...)
+  if (by_chunks(newdata, write)) {
+    return(predict_source(object, newdata, write, match.call(), parent.frame()))
+  }
   validate_lm(object, check_basis = validate_kept)
   type <- lm_type(type, missing(type), object$levels)
   interval <- check_choice(interval, "interval", c("none", "confidence", "prediction"))

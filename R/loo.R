@@ -22,6 +22,7 @@ geometric_sizes <- function(most) {
 # mean of that ridge; of the training rows: fitted, left_out (response less the prediction without
 # the row), left (1 - leverage).
 fit_by_loo <- function(z, response, choose, ridge, weights = NULL) {
+  if (is_coordinates(z)) return(fit_blocks_by_loo(z, response, choose, ridge, weights))
   if (is.character(ridge)) {
     sizes <- if (choose) geometric_sizes(ncol(z)) else ncol(z)
     return(fit_by_ridge(regress(z, response, 0, weights), response, sizes))

@@ -9,6 +9,9 @@
 # `y`, the case weights `weights` (or NULL), and row names `rows`.
 fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_kernel = FALSE,
                       respond = identity, weights = NULL) {
+  if (is_rows(x)) {
+    return(fit_source_basis(x, basis, kernel, control, scale, na_action, default_kernel, respond))
+  }
   if (inherits(basis, "kernel_basis")) {
     return(given_basis(x, y, basis, if (!default_kernel) kernel, control, na_action, respond,
                        weights))
@@ -25,7 +28,7 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
     if (!is.null(data$weights)) fail_weighted_gram()
     basis_from_gram(data, control, keep = TRUE)
   } else if (is.null(data$weights)) {
-    basis_from_data(data, resolve_kernel(kernel, data$x), control, keep = TRUE)
+    basis_from_data(data, resolve_kernel(kernel, data$x, data$variance), control, keep = TRUE)
   } else {
     weighted_basis(data, resolve_for_cases(kernel, data$x, data$weights), control)
   }
@@ -77,11 +80,15 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond, weight
   data <- weighted_rows(data, na_action)
   data$x <- apply_scaling(data$x, basis$scaling)
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, data$x), basis$kernel)) {
-    warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ",
-         kernel_label(basis$kernel), ".")
+    warn_other_kernel(basis)
   }
   data$y <- respond(data$y)
   basis_parts(basis, basis_coordinates(basis, data$x, control$threads), data)
+}
+
+warn_other_kernel <- function(basis) {
+  warn("kernel", "`kernel` is not the kernel of `basis`, which is used: ",
+       kernel_label(basis$kernel), ".")
 }
 
 # `x` has the rows to fit by the rows that the basis was chosen from.
@@ -98,8 +105,8 @@ given_gram_basis <- function(x, y, basis, na_action, respond, weights) {
 warn_if_dependent <- function(basis, x, values, a, offset) {
   pivot <- basis$path$pivot
   if (is.null(basis$kernel) || min(pivot) > 1e-10 * max(pivot)) return(invisible())
-  rows <- evenly_spaced(nrow(x), 50L)
-  again <- basis_coordinates(basis, x[rows, , drop = FALSE], 1L) %*% a +
+  rows <- evenly_spaced(nrow(values), 50L)
+  again <- basis_coordinates(basis, rows_at(x, rows), 1L) %*% a +
     rep(offset, each = length(rows))
   off <- max(abs(again - values[rows, ])) /
     max(abs(values - rep(colMeans(values), each = nrow(values))))

@@ -20,7 +20,7 @@
 #'
 #' @inheritParams kernel_basis
 #' @param x a numeric matrix, a sparse one (see [sparse]) or a data frame (factor columns become
-#'   indicator columns), or a formula such as `~ .`.
+#'   indicator columns), a [row_source()], or a formula such as `~ .`.
 #' @param kernel a kernel, see [kernels]; of no use when `basis` is a `kernel_basis`, which has
 #'   one (a different one warns).
 #' @param ncomp number of components; NULL: all with a positive eigenvalue.
@@ -58,16 +58,20 @@ kernel_pca <- function(x, ...) UseMethod("kernel_pca")
 kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "cholesky",
                                center = TRUE, size = NULL, tol = 0.01, threshold = identity,
                                first = 1000, scale = TRUE, keep = NULL, ..., K = NULL,
+                               cluster = NULL, memory = NULL, resume = NULL,
                                na_action = c("fail", "omit", "exclude"),
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
-  x <- rows_or_gram(x, K)
+  place <- source_place(cluster, memory, resume)
+  x <- rows_or_source(rows_or_gram(x, K), NULL, NULL, place)
   center <- check_flag(center, "center")
   if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
   control <- model_control(basis, size, tol,
     threshold = threshold, first = first, threads = threads, verbose = verbose
   )
-  whole <- is.null(basis) && is.null(size)
+  control$where <- place
+  if (is.null(basis) && is_rows(x)) check_linear(kernel)
+  whole <- is.null(basis) && is.null(size) && !is_rows(x)
   parts <- if (whole && is_gram(x)) {
     gram_data(x, na_action = na_action)
   } else if (whole) {
@@ -75,7 +79,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
   } else {
     fit_basis(x, NULL, basis, kernel, control, scale, na_action, missing(kernel))
   }
-  keep <- check_keep(keep, nrow(parts$x))
+  keep <- check_keep(keep, if (is.null(parts$z)) nrow(parts$x) else coordinate_rows(parts$z))
   model <- if (is.null(parts$z)) {
     full_pca(parts, ncomp, center, keep, control$threads)
   } else {
@@ -92,10 +96,17 @@ kernel_pca.formula <- function(formula, data, ..., subset) {
 
 # Data and kernel; a linear kernel of few columns has a basis that is no approximation.
 all_rows <- function(data, kernel, control) {
-  data$kernel <- resolve_kernel(kernel, data$x)
+  data$kernel <- resolve_kernel(kernel, data$x, data$variance)
   if (!kernel_traits(data$kernel)[["linear"]] || ncol(data$x) >= nrow(data$x)) return(data)
   fit <- basis_from_data(data, data$kernel, control, keep = TRUE)
   basis_parts(fit$basis, fit$factor, data)
+}
+
+# All rows of a source have no Gram matrix that could be held.
+check_linear <- function(kernel) {
+  if (kernel_traits(as_kernel(kernel))[["linear"]]) return(invisible())
+  abort("argument", "`basis = NULL` needs all pairs of rows, which a source has too many of. Name ",
+        "a method, such as `basis = \"cholesky\"`.")
 }
 
 # ---- on a basis ---------------------------------------------------------------------------
@@ -103,17 +114,22 @@ all_rows <- function(data, kernel, control) {
 # The eigenproblem of the small side: z'z of the (centred) coordinates.
 greedy_pca <- function(parts, ncomp, center, keep) {
   z <- parts$z
-  moments <- .Call(ffi_centred_crossprod, z, center)
+  n <- coordinate_rows(z)
+  moments <- if (is_coordinates(z)) {
+    triangle_moments(z, center)
+  } else {
+    .Call(ffi_centred_crossprod, z, center)
+  }
   spectrum <- symmetric_eigen(moments$crossprod)
-  chosen <- choose_components(spectrum$values, ncomp, nrow(z))
+  chosen <- choose_components(spectrum$values, ncomp, n)
   v <- spectrum$vectors[, chosen, drop = FALSE]
   v <- v * rep(score_signs(z, v, moments$mean), each = nrow(v))
   offset <- drop(moments$mean %*% v)
   new_pca(
     values = spectrum$values[chosen], total = sum(spectrum$values),
     loadings = dual_coefficients(parts$basis, v), offset = offset,
-    scores = if (keep) z %*% v - rep(offset, each = nrow(z)), basis = parts$basis,
-    rows = parts$rows, center = center, n = nrow(z)
+    scores = if (keep) coordinate_product(z, v, moments$mean), basis = parts$basis,
+    rows = parts$rows, center = center, n = n
   )
 }
 
@@ -134,7 +150,7 @@ choose_components <- function(values, ncomp, n) {
 
 # 1 or -1 for each column of (z - mean) %*% v, so that its largest absolute value becomes positive.
 score_signs <- function(z, v, mean = NULL) {
-  range <- .Call(ffi_extremes, z, mean, v)
+  range <- if (is_coordinates(z)) block_extremes(z, mean, v) else .Call(ffi_extremes, z, mean, v)
   ifelse(range[, 1L] >= -range[, 2L], 1, -1)
 }
 
@@ -232,9 +248,13 @@ validate_rows <- function(rows, arg) {
 #' scores.
 #'
 #' @param object a [kernel_pca()].
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name);
+#' @param newdata new rows: matrix, data frame or [row_source()] with the training columns (matched
+#'   by name);
 #'   missing: the scores of the training rows.
 #' @param threads number of threads.
+#' @param write with a [row_source()] as `newdata`: a function of a chunk's number and its
+#'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions
+#'   are collected.
 #' @param ... nothing else is accepted.
 #' @returns A matrix with a row per row of `newdata` and a column per component. Rows with
 #'   missing values give NA.
@@ -243,8 +263,12 @@ validate_rows <- function(rows, arg) {
 #' predict(pca, iris[1, 1:4])
 #' @family models
 #' @export
-predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.threads", 1L), ...) {
+predict.kernel_pca <- function(object, newdata, threads = getOption("kernelect.threads", 1L),
+                               write = NULL, ...) {
   check_dots(...)
+  if (by_chunks(newdata, write)) {
+    return(predict_source(object, newdata, write, match.call(), parent.frame()))
+  }
   validate_pca(object, check_basis = validate_kept)
   if (missing(newdata)) return(kept_rows(object, "scores"))
   what <- expansion(object$basis, dual = object$loadings, offset = -unname(object$offset))

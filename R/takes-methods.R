@@ -6,7 +6,8 @@
 #' columns for another method (`"scores"`).
 #'
 #' @param object a [kernel_takes()] model.
-#' @param newdata new rows: matrix or data frame with the training columns (matched by name); for
+#' @param newdata new rows: matrix, data frame or [row_source()] with the training columns (matched
+#'   by name); for
 #'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
 #'   training rows.
 #' @param type `"class"`: the label of the nearest training row in the weighted directions, ties
@@ -14,6 +15,9 @@
 #'   decisions of training rows left out; `"decision"`: minus the distance to the nearest row of
 #'   each class; `"scores"`: the weighted coordinates.
 #' @param threads number of threads.
+#' @param write with a [row_source()] as `newdata`: a function of a chunk's number and its
+#'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions
+#'   are collected.
 #' @param ... nothing else is accepted.
 #' @returns A factor with a label per row of `newdata`, or a matrix with a column per direction
 #'   kept (best first). Rows with missing values give NA.
@@ -26,8 +30,11 @@
 #' @export
 predict.kernel_takes <- function(object, newdata,
                                  type = c("class", "prob", "decision", "scores"),
-                                 threads = getOption("kernelect.threads", 1L), ...) {
+                                 threads = getOption("kernelect.threads", 1L), write = NULL, ...) {
   check_dots(...)
+  if (by_chunks(newdata, write)) {
+    return(predict_source(object, newdata, write, match.call(), parent.frame()))
+  }
   type <- check_choice(type, "type", c("class", "prob", "decision", "scores"))
   threads <- check_threads(threads)
   validate_takes(object)

@@ -65,6 +65,7 @@
 #' @param tol,first see [kernel_basis()]: without effect on `"kobl"` and `"kgs"`. NULL means 0.01,
 #'   and 0 for `"kpca"`.
 #' @param formula a formula with the class labels on its left-hand side.
+#' @param data a data frame with the variables of the formula.
 #' @returns A list of class `"kernel_takes"`:
 #' * `weights`: gamma, one per direction of the basis, 0 where not kept;
 #' * `basis`: the [kernel_basis()] beneath;

@@ -61,6 +61,10 @@
 #' in parallel when the future.apply package is installed and a plan other than sequential is set.
 #'
 #' @inheritParams kernel_lm
+#' @param x a numeric matrix or data frame (factor columns become indicator columns), or a
+#'   formula such as `y ~ .`.
+#' @param y a numeric vector, a numeric matrix (several responses on one basis), or a factor.
+#' @param formula,data a formula with response and the data frame with its variables.
 #' @param fit the model to fit: [kernel_lm()], [kernel_lda()], [kernel_takes()],
 #'   [kernel_fusion()], or
 #'   a function like them, which gets rows of `x` as they are, `y`, `kernel` and what is in `grid`.

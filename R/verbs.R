@@ -10,7 +10,7 @@ finish_model <- function(model, data, call, y = NULL) {
   model$call <- portable_call(call, model)
   model$na.action <- data$na.action
   if (!is.null(model$fitted.values) && is.null(model$weights)) model$weights <- data$weights
-  if (is.ordered(y)) model$ordered <- TRUE
+  if (is.ordered(y) || isTRUE(data$ordered)) model$ordered <- TRUE
   model
 }
 

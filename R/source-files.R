@@ -1,0 +1,277 @@
+# Sources that read files: CSV in pieces found by looking for the ends of rows, Parquet by row
+# groups. A file that changed since it was looked at is refused: what is known of it is wrong.
+
+#' @rdname row_source
+#' @export
+as_row_source.character <- function(x, rows = NULL, ...) {
+  if (length(x) != 1L || is.na(x)) must_be("x", "a single path", x)
+  if (!is.null(rows)) rows <- check_whole(rows, "rows", min = 1)
+  files <- source_files(x)
+  if (all(is_parquet(files))) {
+    check_dots(...)
+    if (!is.null(rows)) {
+      abort("argument", "`rows` is of no use with Parquet files: a chunk is a row group of theirs.")
+    }
+    return(parquet_source(files))
+  }
+  csv_source(files, rows, list(...))
+}
+
+source_files <- function(path) {
+  if (!file.exists(path)) abort("argument", "`x`: there is no file or directory \"", path, "\".")
+  if (!dir.exists(path)) return(normalizePath(path))
+  files <- list.files(path, "[.](csv|parquet)$", full.names = TRUE, ignore.case = TRUE)
+  if (!length(files)) {
+    abort("argument", "`x`: the directory \"", path, "\" has no files that end in .csv or ",
+          ".parquet.")
+  }
+  if (length(unique(is_parquet(files))) > 1L) {
+    abort("argument", "`x`: the directory \"", path, "\" has CSV and Parquet files: which are ",
+          "meant? Give a directory of one kind.")
+  }
+  normalizePath(sort(files, method = "radix"))
+}
+
+is_parquet <- function(files) grepl("[.]parquet$", files, ignore.case = TRUE)
+
+file_state <- function(file) file.info(file, extra_cols = FALSE)[c("size", "mtime")]
+
+check_unchanged <- function(file, state) {
+  if (!file.exists(file)) abort("source", "The file \"", file, "\" is no longer there.")
+  if (!identical(file_state(file), state)) {
+    abort("source", "The file \"", file, "\" has changed since the source was made. ",
+          "Call `as_row_source()` again.")
+  }
+}
+
+file_label <- function(files, kind) {
+  if (length(files) == 1L) return(paste0(kind, " file \"", basename(files), "\""))
+  paste0(length(files), " ", kind, " files")
+}
+
+# Reader `read(piece)` of a table of pieces: `file` and what else tells one piece of it.
+piece_source <- function(pieces, read, columns, label, slow) {
+  new_source(piece_reader(pieces, read), pieces$rows, columns, label, slow)
+}
+
+piece_reader <- function(pieces, read) {
+  force(read)
+  state <- lapply(stats::setNames(nm = unique(pieces$file)), file_state)
+  function(i) {
+    piece <- pieces[i, ]
+    check_unchanged(piece$file, state[[piece$file]])
+    read(piece)
+  }
+}
+
+# ---- CSV --------------------------------------------------------------------------------------
+
+csv_source <- function(files, rows, options) {
+  check_csv_options(options, files)
+  headers <- lapply(stats::setNames(nm = files), csv_header, options)
+  columns <- headers[[1L]]
+  for (file in files) same_columns(columns, headers[[file]], file)
+  if (is.null(rows)) rows <- check_chunk_rows(NULL, length(columns))
+  pieces <- do.call(rbind, lapply(files, csv_pieces, rows, options))
+  classes <- options$colClasses
+  options$colClasses <- NULL
+  if (is.null(classes)) classes <- csv_classes(pieces, headers, options)
+  reader <- csv_reader(headers, classes, options)
+  piece_source(pieces, reader, columns, file_label(files, "CSV"), slow = TRUE)
+}
+
+check_csv_options <- function(options, files) {
+  known <- setdiff(names(formals(utils::read.table)), "")
+  if (length(options) && !all(names(options) %in% known)) {
+    refuse_dots(names(options), length(options), utils::read.table)
+  }
+  mine <- intersect(names(options), c("file", "text", "nrows", "skip", "row.names", "col.names",
+                                      "fileEncoding", "comment.char", "blank.lines.skip"))
+  if (length(mine)) {
+    abort("argument", backticked(mine), " cannot be given: a source reads all rows of a file as ",
+          "it is, in chunks.")
+  }
+  packed <- grepl("[.](gz|bz2|xz|zip|zst)$", files, ignore.case = TRUE)
+  if (any(packed)) {
+    abort("argument", "`x`: \"", basename(files[packed][1L]), "\" is compressed, and cannot be ",
+          "read from the middle. Unpack it first.")
+  }
+}
+
+csv_header <- function(file, options) {
+  options$colClasses <- NULL
+  first <- tryCatch(
+    suppressWarnings(do.call(utils::read.csv, c( # of a last line that has no end
+      list(file, nrows = 1L, fileEncoding = if (has_mark(file)) "UTF-8-BOM" else ""), options
+    ))),
+    error = function(e) {
+      abort("source", "The file \"", file, "\" cannot be read: ", conditionMessage(e), ".")
+    }
+  )
+  names(first)
+}
+
+# Some programs begin a file with three bytes that say UTF-8.
+has_mark <- function(file) {
+  identical(readBin(file, "raw", 3L), as.raw(c(0xef, 0xbb, 0xbf)))
+}
+
+same_columns <- function(columns, found, file) {
+  if (setequal(columns, found)) return(invisible())
+  abort("source", "The file \"", basename(file), "\" has other columns than the first: ",
+        backticked(c(setdiff(columns, found), setdiff(found, columns))), ".")
+}
+
+# Where every chunk of rows of a file starts and how many bytes it has.
+csv_pieces <- function(file, rows, options) {
+  quote <- if (is.null(options$quote)) "\"" else substr(options$quote, 1L, 1L)
+  starts <- line_starts(file, rows, if (isFALSE(options$header)) 0 else 1, quote)
+  at <- starts$offset
+  if (!length(at)) return(data.frame(file = file, from = 0, bytes = 0, rows = 0))
+  if (at[1L] == 0 && has_mark(file)) at[1L] <- 3
+  data.frame(file = file, from = at, bytes = diff(c(at, file.size(file))),
+             rows = pmin(rows, starts$lines - rows * (seq_along(at) - 1)))
+}
+
+# The offsets of the lines skip + 1, skip + 1 + rows, ... and the number of lines after `skip`. A
+# line ends outside of quotes, and one that is empty is none, as for read.csv().
+line_starts <- function(file, rows, skip, quote, block = 2^22) {
+  con <- file(file, "rb")
+  on.exit(close(con))
+  bytes <- lines <- line <- 0 # bytes read, lines that ended, where the line at hand started
+  quoted <- FALSE
+  offset <- numeric()
+  repeat {
+    .Call(ffi_check)
+    now <- readBin(con, "raw", block)
+    if (!length(now)) break
+    found <- line_ends(now, quote, quoted)
+    from <- c(line, bytes + found$ends)
+    filled <- !is_blank(now, found$ends, line - bytes)
+    number <- lines + cumsum(filled) - skip
+    offset <- c(offset, from[which(filled & number > 0 & (number - 1) %% rows == 0)])
+    lines <- lines + sum(filled)
+    line <- from[length(from)]
+    quoted <- found$quoted
+    bytes <- bytes + length(now)
+  }
+  if (line < bytes) { # no line end after the last row
+    lines <- lines + 1
+    if (lines > skip && (lines - skip - 1) %% rows == 0) offset <- c(offset, line)
+  }
+  list(offset = offset, lines = max(0, lines - skip))
+}
+
+# Line ends outside of quotes, and whether the last byte is within.
+line_ends <- function(bytes, quote, quoted) {
+  ends <- which(bytes == as.raw(10L))
+  if (!nzchar(quote)) return(list(ends = ends, quoted = FALSE))
+  quotes <- which(bytes == charToRaw(quote))
+  inside <- (findInterval(ends, quotes) + quoted) %% 2 == 1
+  list(ends = ends[!inside], quoted = (length(quotes) + quoted) %% 2 == 1)
+}
+
+# Lines with nothing in them but a carriage return; the first starts after byte `from`.
+is_blank <- function(bytes, ends, from) {
+  length <- diff(c(from, ends)) - 1
+  returns <- which(length == 1 & ends > 1)
+  length[returns[bytes[ends[returns] - 1L] == as.raw(13L)]] <- 0
+  length == 0
+}
+
+csv_reader <- function(headers, classes, options) {
+  force(headers)
+  force(classes)
+  force(options)
+  function(piece) csv_table(piece, headers, classes, options)
+}
+
+csv_table <- function(piece, headers, classes, options) {
+  names <- headers[[piece$file]]
+  con <- file(piece$file, "rb")
+  on.exit(close(con))
+  seek(con, piece$from)
+  text <- rawToChar(readBin(con, "raw", piece$bytes))
+  options$header <- FALSE
+  frame <- do.call(utils::read.csv, c(
+    list(text = text, col.names = names, colClasses = if (is.null(classes)) NA else classes),
+    options
+  ))
+  names(frame) <- names
+  frame[headers[[1L]]]
+}
+
+# The type of every column that suits all chunks: read.csv() says it of each.
+csv_classes <- function(pieces, headers, options) {
+  columns <- headers[[1L]]
+  known <- rep("logical", length(columns))
+  for (i in which(pieces$rows > 0)) {
+    chunk <- tryCatch(csv_table(pieces[i, ], headers, NULL, options), error = function(e) {
+      fail_chunk(i, "cannot be read: ", conditionMessage(e))
+    })
+    types <- vapply(chunk, function(v) class(v)[1L], "")
+    known <- Map(wider_type, known, types, vapply(chunk, function(v) all(is.na(v)), NA))
+  }
+  stats::setNames(as.character(known), columns)
+}
+
+wider_type <- function(a, b, empty) {
+  order <- c("logical", "integer", "numeric", "complex", "character", "factor")
+  if (empty && b == "logical") return(a)
+  if (a == b) return(a)
+  # TRUE beside 1 is text, as it is for read.csv() on the whole file
+  if ("logical" %in% c(a, b) && a != "logical") return("character")
+  order[max(match(c(a, b), order))]
+}
+
+# ---- Parquet ----------------------------------------------------------------------------------
+
+parquet_source <- function(files) {
+  need_package("nanoparquet", "Parquet files")
+  parts <- lapply(files, parquet_groups)
+  columns <- parts[[1L]]$columns
+  for (i in seq_along(files)) same_columns(columns, parts[[i]]$columns, files[i])
+  pieces <- do.call(rbind, Map(function(file, part) {
+    data.frame(file = rep(file, length(part$rows)), group = seq_along(part$rows), rows = part$rows)
+  }, files, parts))
+  piece_source(pieces, parquet_read, columns, file_label(files, "Parquet"), slow = FALSE)
+}
+
+parquet_groups <- function(file) {
+  found <- parquet_call(file, nanoparquet::read_parquet_metadata(file))
+  leaves <- is.na(found$schema$num_children) | found$schema$num_children == 0
+  list(columns = found$schema$name[leaves], rows = as.double(found$row_groups$num_rows))
+}
+
+# The function for a row group is not among those that nanoparquet exports: without it the file is
+# read as a whole.
+parquet_read <- function(piece) {
+  read <- get0("read_parquet_row_group", asNamespace("nanoparquet"))
+  plain_frame(parquet_call(piece$file, if (is.null(read)) {
+    part_of_file(piece)
+  } else {
+    read(piece$file, as.integer(piece$group - 1L))
+  }))
+}
+
+part_of_file <- function(piece) {
+  groups <- parquet_groups(piece$file)$rows
+  rows <- sum(groups[seq_len(piece$group - 1L)]) + seq_len(groups[piece$group])
+  nanoparquet::read_parquet(piece$file)[rows, , drop = FALSE]
+}
+
+parquet_call <- function(file, code) {
+  tryCatch(code, error = function(e) {
+    abort("source", "The file \"", file, "\" cannot be read: ", conditionMessage(e), ".")
+  })
+}
+
+# A data frame without the class that a reader gave it; whole numbers of 64 bits as doubles.
+plain_frame <- function(frame) {
+  frame <- as.data.frame(frame)
+  class(frame) <- "data.frame"
+  long <- vapply(frame, is_integer64, NA)
+  frame[long] <- lapply(frame[long], as.numeric)
+  attr(frame, "row.names") <- .set_row_names(nrow(frame))
+  frame
+}

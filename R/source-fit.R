@@ -1,0 +1,328 @@
+# Models of rows in chunks. Their coordinates in a basis are worked out chunk by chunk whenever they
+# are needed; what comes back from a pass is small: a triangular factor, sums, a few numbers a row.
+#
+# Pass 1: R of [1 Z Y] by sequential QR (qr.c). Its first row has the means, the rest is R of the
+# centred Z and c = Q'Y: least squares for every size, covariance R'R and class means R'c at once.
+# Pass 2: leave-one-out sums for every size and ridge, a row of Q being (z - mean) R^{-1}.
+# Pass 3: what is kept of every row at the size and ridge chosen.
+
+# ---- a basis ------------------------------------------------------------------------------------
+
+# As fit_basis(), for rows of a source.
+fit_source_basis <- function(rows, basis, kernel, control, scale, na_action, default_kernel,
+                             respond) {
+  if (inherits(basis, "kernel_basis")) {
+    return(given_source_basis(rows, basis, if (!default_kernel) kernel, control, na_action,
+                              respond))
+  }
+  if (!is.null(rows$weights)) {
+    abort("argument", "`weights` do not choose rows of a source: give a basis with them, ",
+          "`basis = kernel_basis(source)`.")
+  }
+  data <- source_data(rows, scale, na_action, verbose = control$verbose)
+  data$y <- respond(data$y) # what is wrong with it is told before the work
+  inform_memory(data$n, control)
+  fit <- source_basis(data, kernel, control)
+  source_parts(fit$basis, fit$factor, data, control)
+}
+
+# The basis of what source_data() gave.
+source_basis <- function(data, kernel, control) {
+  at <- control$where
+  fit <- basis_from_source(data$x, resolve_source_kernel(kernel, data), control, data$scaling,
+                           data$input, cluster = at$cluster, memory = at$memory,
+                           resume = at$resume)
+  if (!is.null(data$rows)) rownames(fit$basis$vectors) <- data$rows[fit$basis$index]
+  fit
+}
+
+resolve_source_kernel <- function(kernel, data) {
+  kernel <- as_kernel(kernel)
+  median <- any(unlist(over_leaves(kernel, function(k) identical(k$sigma, "median"))))
+  sample <- if (median) {
+    rows_at(data$x, evenly_spaced(data$n, 1000))
+  } else {
+    matrix(0, 0L, data$x$width, dimnames = list(NULL, data$input$columns))
+  }
+  resolve_kernel(kernel, sample, data$variance)
+}
+
+given_source_basis <- function(rows, basis, kernel, control, na_action, respond) {
+  validate_basis(basis, "basis")
+  if (is.null(basis$kernel)) {
+    abort("argument", "`basis` comes from a Gram matrix, and a source has rows: the two do not ",
+          "go together.")
+  }
+  if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
+  data <- source_data(rows, na_action = na_action, input = given_input(basis, rows),
+                      scaling = basis$scaling, scale = FALSE, verbose = control$verbose)
+  if (any(data$weights == 0)) {
+    abort("argument", "`weights` of zero: rows of a source that do not count must be left out of ",
+          "it.")
+  }
+  if (!is.null(kernel)) warn_if_other(kernel, basis, data)
+  data$y <- respond(data$y)
+  source_parts(basis, NULL, data, control)
+}
+
+# A kernel that waits for the data is not worked out for a warning alone.
+warn_if_other <- function(kernel, basis, data) {
+  kernel <- as_kernel(kernel)
+  if (has_open_sigma(kernel)) return(invisible())
+  if (!same_kernel(resolve_source_kernel(kernel, data), basis$kernel)) warn_other_kernel(basis)
+}
+
+# A frame of evaluated variables needs no evaluation.
+given_input <- function(basis, rows) {
+  input <- basis$input
+  columns <- if (is.null(rows$terms)) rows$source$columns else attr(rows$terms, "term.labels")
+  if (!is.null(input$terms) && all(input$variables %in% columns)) input$terms <- NULL
+  input
+}
+
+# What the models get: `z` stands for the coordinates, see each_block().
+source_parts <- function(basis, factor, data, control) {
+  z <- structure(
+    list(x = data$x, basis = basis, factor = factor, n = data$n, width = length(basis$index),
+         threads = control$threads, verbose = control$verbose, cluster = control$where$cluster),
+    class = "kernelect_coordinates"
+  )
+  list(
+    basis = basis, z = z, x = data$x, y = data$y, weights = data$weights, rows = data$rows,
+    na.action = data$na.action, ordered = data$ordered
+  )
+}
+
+is_coordinates <- function(z) inherits(z, "kernelect_coordinates")
+
+# Rows and columns of coordinates, whether they are all there or not.
+coordinate_rows <- function(z) if (is_coordinates(z)) z$n else nrow(z)
+
+coordinate_columns <- function(z) if (is_coordinates(z)) z$width else ncol(z)
+
+# ---- passes -------------------------------------------------------------------------------------
+
+# state <- step(state, z, rows, x) for every block of rows: their coordinates, their numbers and
+# themselves, scaled.
+each_block <- function(z, step, state = NULL) {
+  before <- cumsum(z$x$sizes) - z$x$sizes
+  tick <- progress(z$verbose, length(before))
+  on.exit(tick(close = TRUE))
+  for (i in seq_along(before)) {
+    x <- z$x$read_matrix(i)
+    known <- if (is.function(z$factor)) z$factor(i)
+    for (own in cut_rows(nrow(x), block_rows(z$width))) {
+      .Call(ffi_check)
+      part <- x[own, , drop = FALSE]
+      coordinates <- if (is.null(known)) {
+        basis_coordinates(z$basis, part, z$threads)
+      } else {
+        known[own, , drop = FALSE]
+      }
+      state <- step(state, coordinates, before[i] + own, part)
+    }
+    tick()
+  }
+  state
+}
+
+# Some 16 MB of coordinates.
+block_rows <- function(width) max(256, min(16384, floor(2^21 / (width + 1))))
+
+# R of [1 Z Y], rows times the root of their weight.
+triangle_of <- function(z, y, weights = NULL) {
+  each_block(z, function(r, part, rows, x) {
+    joined <- cbind(1, part, y[rows, , drop = FALSE])
+    if (!is.null(weights)) joined <- joined * sqrt(weights[rows])
+    dimnames(joined) <- NULL
+    .Call(ffi_qr_append, r, joined)
+  })
+}
+
+# What regress() gives but for the rows: r, c, center, mean, dependent, and `total`, the sum of
+# weights; `raw`, r and c as they come, of which no column counts as dependent.
+regress_blocks <- function(z, response, weights = NULL) {
+  y <- response$matrix
+  L <- z$width
+  r <- triangle_of(z, y, weights)
+  r <- r * ifelse(diag(r) < 0, -1, 1)
+  left <- seq_len(L + 1L)
+  right <- L + 1L + seq_len(ncol(y))
+  raw <- list(r = r[left, left, drop = FALSE], c = r[left, right, drop = FALSE])
+  length <- colSums(raw$r^2)
+  fit <- if (any(diag(raw$r)^2 <= 1e-20 * length)) {
+    .Call(ffi_regress, raw$r, raw$c, 0, NULL, FALSE)[c("r", "c", "dependent")]
+  } else {
+    c(raw, list(dependent = logical(L + 1L)))
+  }
+  root <- fit$r[1L, 1L]
+  list(
+    r = fit$r[-1L, -1L, drop = FALSE], c = fit$c[-1L, , drop = FALSE],
+    center = fit$r[1L, -1L] / root, mean = fit$c[1L, ] / root, dependent = fit$dependent[-1L],
+    total = if (is.null(weights)) z$n else sum(weights), raw = raw
+  )
+}
+
+# The fit as the core reads it, for some of the rows.
+block_fit <- function(fit, z, y, weights) {
+  q <- z - rep(fit$center, each = nrow(z))
+  q <- .Call(ffi_divide_upper, q, fit$r)
+  q[, fit$dependent] <- 0
+  list(q = q, y = y - rep(fit$mean, each = nrow(y)), r = fit$r, c = fit$c, weights = weights,
+       intercept = TRUE, dependent = fit$dependent, total = fit$total)
+}
+
+# As fit_by_loo(), for coordinates in chunks; also `outside`, as outside_basis() has it.
+fit_blocks_by_loo <- function(z, response, choose, ridge, weights = NULL) {
+  plain <- if (is.null(z$triangle)) regress_blocks(z, response, weights) else z$triangle
+  fit <- plain
+  if (!is.character(ridge) && ridge > 0) {
+    fit[c("r", "c")] <- ridge_factor(plain, z$width, ridge)
+    fit$dependent <- logical(z$width)
+  }
+  loo <- loo_of_blocks(z, fit, response, weights, if (is.character(ridge)) {
+    sort(if (choose) geometric_sizes(z$width) else z$width)
+  }, ridge)
+  best <- if (is.character(ridge) || choose) best_row(loo) else nrow(loo)
+  factor <- if (is.character(ridge)) ridge_factor(fit, loo$size[best], loo$ridge[best]) else fit
+  rows <- rows_of_blocks(z, fit, response, weights, loo[best, ], is.character(ridge))
+  c(settled_fit(fit, response, loo, best, rows, factor), rows["outside"])
+}
+
+# Leave-one-out figures: of every ridge of the grid at `sizes`, or (sizes NULL) of every size at
+# the ridge of `fit`.
+loo_of_blocks <- function(z, fit, response, weights, sizes, ridge) {
+  turned <- lapply(sizes, turned_factor, fit = fit)
+  labels <- class_numbers(response)
+  each_block(z, function(sums, part, rows, x) {
+    now <- block_fit(fit, part, response$matrix[rows, , drop = FALSE], weights[rows])
+    found <- if (is.null(sizes)) {
+      size_losses(now, ridge, labels[rows])
+    } else {
+      do.call(rbind, Map(function(t, size) {
+        at <- .Call(ffi_ridge_loo, now, t, labels[rows], FALSE, ridge_grid)
+        data.frame(size = size, ridge = ridge_grid, loss = at$loss, error = at$error)
+      }, turned, sizes))
+    }
+    if (is.null(sums)) return(found)
+    sums[c("loss", "error")] <- sums[c("loss", "error")] + found[c("loss", "error")]
+    sums
+  })
+}
+
+# What ridges need of a size: of the factor alone, so any row will do.
+turned_factor <- function(size, fit) {
+  row <- block_fit(fit, t(fit$center), t(fit$mean), NULL)
+  .Call(ffi_bidiagonalise, row, size)
+}
+
+# What is known of every row at the size and ridge of `chosen`.
+rows_of_blocks <- function(z, fit, response, weights, chosen, ridged) {
+  y <- response$matrix
+  residual <- left_out <- 0 * y
+  left <- numeric(nrow(y))
+  alone <- isTRUE(response$vector)
+  outside <- numeric(if (alone) nrow(y) else 0L)
+  diagonal <- 0
+  labels <- class_numbers(response)
+  turned <- if (ridged) turned_factor(chosen$size, fit)
+  each_block(z, function(state, part, rows, x) {
+    now <- block_fit(fit, part, y[rows, , drop = FALSE], weights[rows])
+    found <- if (ridged) {
+      .Call(ffi_ridge_loo, now, turned, labels[rows], TRUE, chosen$ridge)
+    } else {
+      .Call(ffi_nested_loo, now, chosen$size, labels[rows], TRUE)
+    }
+    residual[rows, ] <<- found$residual
+    left_out[rows, ] <<- found$left_out
+    left[rows] <<- found$left
+    if (alone) {
+      own <- outside_basis(list(basis = z$basis, z = part, x = x), chosen$size)
+      outside[rows] <<- own$residual
+      diagonal <<- diagonal + sum(own$diagonal)
+    }
+    NULL
+  })
+  list(
+    residual = residual, left_out = left_out, left = left,
+    outside = if (alone) list(residual = outside, diagonal = diagonal / nrow(y))
+  )
+}
+
+# ---- discriminants and components ---------------------------------------------------------------
+
+# As class_scatter(), from the triangle of the regression on indicators.
+triangle_scatter <- function(z, classes, weights = NULL) {
+  fit <- regress_blocks(z, list(matrix = indicators(classes)), weights)
+  counts <- class_weights(classes, weights)
+  r <- fit$raw$r[-1L, -1L, drop = FALSE]
+  sums <- crossprod(fit$raw$c[-1L, , drop = FALSE], r)
+  rownames(sums) <- levels(classes)
+  n <- sum(counts)
+  z$triangle <- fit # the regression on the indicators will want it
+  list(
+    total = crossprod(r) / n, means = sums / ifelse(counts > 0, counts, 1), center = fit$center,
+    counts = stats::setNames(counts, levels(classes)), n = n, z = z
+  )
+}
+
+# As ffi_centred_crossprod has it.
+triangle_moments <- function(z, center) {
+  r <- triangle_of(z, matrix(0, z$n, 0L))
+  mean <- if (center) r[1L, -1L] / r[1L, 1L] else numeric(z$width)
+  rest <- if (center) r[-1L, -1L, drop = FALSE] else r[, -1L, drop = FALSE]
+  list(mean = mean, crossprod = crossprod(rest))
+}
+
+# Largest and smallest value of every column of (z - mean) v.
+block_extremes <- function(z, mean, v) {
+  each_block(z, function(state, part, rows, x) {
+    now <- .Call(ffi_extremes, part, mean, v)
+    if (is.null(state)) return(now)
+    cbind(pmax(state[, 1L], now[, 1L]), pmin(state[, 2L], now[, 2L]))
+  })
+}
+
+# (z - mean) v, all rows.
+coordinate_product <- function(z, v, mean = NULL) {
+  offset <- if (is.null(mean)) 0 else drop(mean %*% v)
+  if (!is_coordinates(z)) return(z %*% v - rep(offset, each = nrow(z)))
+  out <- zeros(z$n, ncol(v))
+  colnames(out) <- colnames(v)
+  each_block(z, function(state, part, rows, x) {
+    out[rows, ] <<- part %*% v - rep(offset, each = length(rows))
+    NULL
+  })
+  out
+}
+
+# ---- memory -------------------------------------------------------------------------------------
+
+# What a fit holds of every row whatever the chunks are, said where the machine has less.
+inform_memory <- function(n, control, values = 12) {
+  need <- 8 * values * n
+  has <- .Call(ffi_memory_limit)
+  if (need > has) {
+    inform("About ", format_bytes(need), " will be needed for ", values, " numbers a row, and ",
+           "this machine has ", format_bytes(has), ".")
+  }
+}
+
+# Where the rows are worked on, for functions that take a source.
+source_place <- function(cluster, memory, resume = NULL) {
+  place <- list(cluster = cluster, memory = memory, resume = resume)
+  place[!vapply(place, is.null, NA)]
+}
+
+# `x` as the fits take it: rows of a source where it is one, or where the user asks for chunks.
+rows_or_source <- function(x, y, weights, place) {
+  if (is_rows(x)) return(x)
+  if (!is_source(x)) {
+    if (!length(place)) return(x)
+    if (is_gram(x)) {
+      abort("argument", "`", names(place)[1L], "` is for rows, not for a Gram matrix.")
+    }
+    x <- as_row_source(x)
+  }
+  rows_of_source(x, y, weights)
+}

@@ -1,0 +1,282 @@
+# Models of rows in chunks beside the same models of rows that are all there: picks identical,
+# numbers to 1e-10.
+
+counts <- c(1, 2, 3, 7)
+
+flowers <- function() {
+  data <- iris[c(1:150, 150:1), ]
+  row.names(data) <- NULL
+  data$f <- factor(rep(c("u", "v", "w"), 100), levels = c("w", "unused", "u", "v"))
+  data$t <- rep(c("b", "a"), 150)
+  data$t[1:60] <- "q"
+  data
+}
+
+test_that("a basis does not depend on chunks", {
+  data <- flowers()[-5]
+  for (method in c("fvs", "cholesky", "kobl", "kgs")) {
+    known <- kernel_basis(data, method = method, size = 15)
+    for (k in counts) {
+      expect_same_model(kernel_basis(in_chunks(data, k), method = method, size = 15), known)
+    }
+  }
+})
+
+test_that("random picks are those of the same seed", {
+  set.seed(7)
+  known <- kernel_basis(iris[1:4], method = "random", size = 8)
+  set.seed(7)
+  expect_same_model(kernel_basis(in_chunks(iris[1:4], 4), method = "random", size = 8), known)
+})
+
+test_that("formula and default interface agree, with factors and text", {
+  data <- flowers()
+  known <- kernel_lm(Species ~ ., data)
+  for (k in counts) {
+    source <- in_chunks(data, k)
+    expect_same_model(kernel_lm(Species ~ ., source), known)
+    expect_same_model(kernel_lm(source, "Species"),
+                      kernel_lm(data[names(data) != "Species"], data$Species))
+    expect_same_model(kernel_lm(in_chunks(data[names(data) != "Species"], k), data$Species),
+                      kernel_lm(data[names(data) != "Species"], data$Species))
+  }
+})
+
+test_that("regressions are those of all rows, for given and chosen sizes and ridges", {
+  data <- flowers()
+  for (k in c(1, 4)) {
+    source <- in_chunks(data, k)
+    same <- function(...) {
+      expect_same_model(kernel_lm(Sepal.Length ~ ., source, ...),
+                        kernel_lm(Sepal.Length ~ ., data, ...))
+    }
+    same()
+    same(size = 10, ridge = 0)
+    same(size = 20)
+    same(ridge = 0.1)
+    same(basis = "cholesky", keep = FALSE)
+    same(scale = FALSE, kernel = laplace_kernel())
+    same(kernel = rbf_kernel("median"), size = 10)
+    same(kernel = polynomial_kernel(2) + rbf_kernel(), size = 10)
+    expect_same_model(
+      kernel_lm(cbind(Sepal.Length, Sepal.Width) ~ f + log(Petal.Width), source),
+      kernel_lm(cbind(Sepal.Length, Sepal.Width) ~ f + log(Petal.Width), data)
+    )
+  }
+})
+
+test_that("discriminant analysis and components are those of all rows", {
+  data <- flowers()
+  for (k in counts) {
+    source <- in_chunks(data, k)
+    expect_same_model(kernel_lda(Species ~ ., source, size = 15),
+                      kernel_lda(Species ~ ., data, size = 15))
+    expect_same_model(kernel_lda(source, "Species", size = 15, ridge = 0.01),
+                      kernel_lda(data[names(data) != "Species"], data$Species, size = 15,
+                                 ridge = 0.01))
+    expect_same_model(kernel_pca(~ . - Species, source, ncomp = 5),
+                      kernel_pca(~ . - Species, data, ncomp = 5))
+    expect_same_model(kernel_pca(in_chunks(data[1:4], k), ncomp = 3, center = FALSE),
+                      kernel_pca(data[1:4], ncomp = 3, center = FALSE))
+  }
+  expect_same_model(kernel_pca(in_chunks(data[1:4], 3), linear_kernel(), basis = NULL),
+                    kernel_pca(data[1:4], linear_kernel(), basis = NULL))
+  expect_error(kernel_pca(in_chunks(data[1:4], 3), basis = NULL), "all pairs",
+               class = "kernelect_error_argument")
+})
+
+test_that("rows with missing values go, and are told of, as from all rows", {
+  data <- flowers()
+  data$Sepal.Width[c(3, 77, 299)] <- NA
+  data$f[20] <- NA
+  data$t[21] <- NA
+  data$Species[100] <- NA
+  source <- in_chunks(data, 4)
+  for (action in c("omit", "exclude")) {
+    expect_message(kernel_lm(Species ~ ., source, na_action = action),
+                   "6 of 300 rows with missing values omitted")
+    suppressMessages({
+      fit <- kernel_lm(Species ~ ., source, na_action = action)
+      known <- kernel_lm(Species ~ ., data, na_action = action)
+      expect_same_model(fit, known)
+      expect_identical(fitted(fit), fitted(known))
+      expect_same_model(kernel_lda(Species ~ ., source, na_action = action, size = 10),
+                        kernel_lda(Species ~ ., data, na_action = action, size = 10))
+      expect_same_model(kernel_basis(~ ., source, na_action = action),
+                        kernel_basis(~ ., data, na_action = action))
+    })
+  }
+  gone <- data
+  gone$Sepal.Length[76:150] <- NA # a whole chunk
+  suppressMessages(expect_same_model(
+    kernel_lm(Species ~ ., in_chunks(gone, 4), na_action = "omit"),
+    kernel_lm(Species ~ ., gone, na_action = "omit")
+  ))
+})
+
+test_that("what is wrong with all rows is said in the same words", {
+  data <- flowers()
+  same <- function(data, fit) {
+    expect_identical(message_of(fit(in_chunks(data, 4))), message_of(fit(data)))
+    expect_match(message_of(fit(data)), "^kernelect_error")
+  }
+  missing <- data
+  missing$Sepal.Width[c(3, 77)] <- NA
+  missing$Species[9] <- NA
+  same(missing, function(d) kernel_lm(Species ~ ., d))
+  same(missing, function(d) kernel_basis(~ ., d))
+  odd <- data
+  odd$Sepal.Width[c(3, 200)] <- c(NaN, Inf)
+  same(odd, function(d) kernel_lm(Species ~ ., d))
+  same(replace(data, "Sepal.Width", NA_real_), function(d) kernel_basis(~ ., d, na_action = "omit"))
+  same(replace(data, "Sepal.Length", c(Inf, 1:299)), function(d) kernel_lm(Sepal.Length ~ ., d))
+  same(replace(data, "Sepal.Length", 3), function(d) kernel_lm(Sepal.Length ~ ., d))
+  same(data, function(d) kernel_lm(Speces ~ ., d))
+  same(data, function(d) kernel_lm(~ Species, d))
+  same(data, function(d) kernel_lm(Species ~ ., d, Size = 3))
+  same(as.matrix(data[1:4]), function(d) kernel_lm(d, 1:7))
+  same(as.matrix(data[1:4]), function(d) kernel_basis(d, rbf_kernel(weights = 1:3)))
+  same(cbind(a = data[[1]], a = data[[2]]), function(d) kernel_basis(d))
+  same(matrix(1, 20, 2), function(d) kernel_basis(d))
+})
+
+test_that("terms that look at all rows are refused, others are not", {
+  source <- in_chunks(iris, 4)
+  expect_snapshot(error = TRUE, kernel_lm(Sepal.Length ~ poly(Sepal.Width, 2), source))
+  expect_snapshot(error = TRUE, {
+    kernel_lm(Sepal.Length ~ I(Sepal.Width - mean(Sepal.Width)), source)
+  })
+  expect_snapshot(error = TRUE, kernel_lm(Sepal.Length ~ ., source, subset = 1:10))
+  expect_snapshot(error = TRUE, kernel_lm(source, "Speces"))
+  power <- 2
+  fit <- kernel_lm(log(Sepal.Length) ~ I(Sepal.Width^power) + Species, source)
+  known <- kernel_lm(log(Sepal.Length) ~ I(Sepal.Width^power) + Species, iris)
+  expect_same_model(fit, known)
+  expect_equal(predict(fit, source), predict(known, iris), tolerance = 1e-10)
+})
+
+test_that("a basis that is given takes case weights, one that is sought refuses them", {
+  m <- as.matrix(iris[1:4])
+  w <- rep(c(1, 2, 0.5), 50)
+  basis <- kernel_basis(m[, -1], size = 10)
+  source <- in_chunks(m[, -1], 3)
+  expect_same_model(kernel_lm(source, m[, 1], basis = basis),
+                    kernel_lm(m[, -1], m[, 1], basis = basis))
+  expect_same_model(kernel_lm(source, m[, 1], basis = basis, weights = w),
+                    kernel_lm(m[, -1], m[, 1], basis = basis, weights = w))
+  expect_same_model(kernel_lda(source, iris$Species, basis = basis, weights = w),
+                    kernel_lda(m[, -1], iris$Species, basis = basis, weights = w))
+  data <- transform(iris, w = w)
+  by_formula <- kernel_basis(~ Sepal.Width + Petal.Width, data)
+  expect_same_model(
+    kernel_lm(Species ~ Sepal.Width + Petal.Width, in_chunks(data, 4), basis = by_formula,
+              weights = w),
+    kernel_lm(Species ~ Sepal.Width + Petal.Width, data, basis = by_formula, weights = w)
+  )
+  expect_snapshot(error = TRUE, kernel_lm(source, m[, 1], weights = w))
+  expect_snapshot(error = TRUE, kernel_lm(source, m[, 1], basis = basis, weights = w * 0:1))
+  expect_snapshot(error = TRUE, kernel_lm(source, m[, 1], basis = kernel_basis(K = gram(m))))
+  expect_warning(kernel_lm(source, m[, 1], linear_kernel(), basis = basis),
+                 class = "kernelect_warning_kernel")
+})
+
+test_that("every kind of source gives the model of its rows", {
+  data <- transform(iris, Species = as.character(Species))
+  known <- kernel_lm(Species ~ ., data, size = 12)
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file), add = TRUE)
+  write.csv(data, file, row.names = FALSE)
+  for (rows in c(150, 75, 50, 22)) {
+    expect_same_model(kernel_lm(Species ~ ., as_row_source(file, rows = rows), size = 12), known)
+  }
+  if (requireNamespace("nanoparquet", quietly = TRUE)) {
+    parquet <- tempfile(fileext = ".parquet")
+    on.exit(unlink(parquet), add = TRUE)
+    nanoparquet::write_parquet(data, parquet, row_groups = c(1L, 30L, 140L))
+    expect_same_model(kernel_lm(Species ~ ., as_row_source(parquet), size = 12), known)
+  }
+  if (requireNamespace("RSQLite", quietly = TRUE)) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+    on.exit(DBI::dbDisconnect(con), add = TRUE)
+    DBI::dbWriteTable(con, "flowers", data)
+    expect_same_model(kernel_lm(Species ~ ., as_row_source(con, "flowers", rows = 60), size = 12),
+                      known)
+  }
+  m <- as.matrix(iris[1:4])
+  components <- kernel_pca(unname(m), ncomp = 3)
+  if (requireNamespace("bigmemory", quietly = TRUE)) {
+    big <- bigmemory::as.big.matrix(unname(m))
+    expect_same_model(kernel_pca(as_row_source(big, rows = 40), ncomp = 3), components)
+  }
+  if (requireNamespace("filematrix", quietly = TRUE)) {
+    disk <- filematrix::fm.create.from.matrix(tempfile(), unname(m))
+    expect_same_model(kernel_pca(as_row_source(disk, rows = 40), ncomp = 3), components)
+    filematrix::closeAndDeleteFiles(disk)
+  }
+})
+
+test_that("a nearly dependent basis costs few digits", {
+  m <- as.matrix(iris[1:4])
+  fit <- kernel_lm(in_chunks(m, 4), iris$Species, basis = "kgs", size = 40)
+  known <- kernel_lm(m, iris$Species, basis = "kgs", size = 40)
+  expect_identical(fit$basis$index, known$basis$index)
+  expect_equal(fit$loo, known$loo, tolerance = 1e-8)
+  expect_equal(fit$fitted.values, known$fitted.values, tolerance = 1e-8)
+})
+
+test_that("an order of classes and times are kept", {
+  data <- data.frame(x = 1:60 / 7, day = as.Date("2020-01-01") + 1:60,
+                     y = factor(rep(c("low", "high"), 30), c("low", "high"), ordered = TRUE))
+  expect_message(fit <- kernel_lm(y ~ ., in_chunks(data, 3)), "Taken as numbers")
+  suppressMessages(expect_same_model(fit, kernel_lm(y ~ ., data)))
+  expect_s3_class(predict(fit, in_chunks(data, 3)), "ordered")
+})
+
+test_that("slow sources are read once and kept as numbers", {
+  reads <- 0
+  m <- as.matrix(iris[1:4])
+  source <- as_row_source(m, rows = 50)
+  read <- source$read
+  source$read <- function(i) {
+    reads <<- reads + 1
+    read(i)
+  }
+  source$slow <- TRUE
+  fit <- kernel_lm(source, iris$Species, size = 10)
+  expect_lte(reads, 3 * 2)
+  expect_same_model(fit, kernel_lm(m, iris$Species, size = 10))
+})
+
+test_that("predictions come chunk by chunk, or all together", {
+  fit <- kernel_lm(Sepal.Length ~ ., iris, size = 10)
+  source <- in_chunks(iris, 4)
+  expect_identical(predict(fit, source), predict(fit, iris))
+  expect_equal(predict(fit, source, interval = "prediction", se.fit = TRUE),
+               predict(fit, iris, interval = "prediction", se.fit = TRUE))
+  seen <- list()
+  out <- expect_invisible(predict(fit, source, write = function(i, value) seen[[i]] <<- value))
+  expect_s3_class(out, "row_source")
+  expect_identical(unlist(seen), predict(fit, iris))
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file))
+  predict(fit, source, interval = "confidence", se.fit = TRUE, write = file)
+  expect_identical(names(read.csv(file)), c("fit", "lwr", "upr", "se.fit"))
+  expect_equal(read.csv(file)$fit, unname(predict(fit, iris)))
+  classes <- kernel_lda(Species ~ ., iris, size = 10)
+  for (type in c("class", "prob", "scores")) {
+    expect_identical(predict(classes, source, type = type), predict(classes, iris, type = type))
+  }
+  predict(classes, source, write = file)
+  expect_identical(read.csv(file)$prediction, as.character(predict(classes, iris)))
+  pca <- kernel_pca(iris[1:4], ncomp = 2)
+  expect_identical(predict(pca, source), predict(pca, iris))
+  basis <- kernel_basis(iris[1:4], size = 5)
+  expect_identical(predict(basis, source, type = "residual"),
+                   predict(basis, iris, type = "residual"))
+  fused <- kernel_fusion(iris[1:100, 1:4], iris$Species[1:100])
+  expect_identical(predict(fused, source), predict(fused, iris))
+  taken <- kernel_takes(Species ~ ., iris)
+  expect_identical(predict(taken, source), predict(taken, iris))
+  expect_snapshot(error = TRUE, predict(fit, iris, write = print))
+  expect_snapshot(error = TRUE, predict(fit, source, write = 3))
+})

@@ -1,0 +1,240 @@
+# What is read: every kind of source gives back the rows it was made of, and bad ones are refused.
+
+whole <- function(source) do.call(rbind, lapply(seq_along(source$sizes), source$read))
+
+test_that("data frames and matrices are cut into chunks", {
+  for (rows in c(1, 7, 149, 150, 1000)) {
+    source <- as_row_source(iris, rows = rows)
+    expect_s3_class(source, "row_source")
+    expect_identical(sum(source$sizes), 150)
+    expect_identical(whole(source), iris)
+  }
+  m <- as.matrix(iris[1:4])
+  expect_identical(whole(as_row_source(m, rows = 40)), m)
+  expect_identical(whole(as_row_source(unname(m), rows = 40)), unname(m))
+  expect_identical(as_row_source(as_row_source(m)), as_row_source(m))
+  expect_identical(as_row_source(matrix(0, 200000, 2))$sizes, c(65536, 65536, 65536, 3392))
+})
+
+test_that("row names of one's own stay, and numbers do not become names", {
+  expect_identical(whole(as_row_source(mtcars, rows = 10)), mtcars)
+  part <- as_row_source(iris[51:100, ], rows = 20)
+  expect_identical(row.names(part$read(2)), as.character(71:90))
+  expect_identical(.row_names_info(as_row_source(iris, rows = 50)$read(2)), -50L)
+})
+
+test_that("a source prints what it is", {
+  expect_snapshot({
+    as_row_source(iris, rows = 40)
+    row_source(function(i) matrix(0, 2, 2), c(2, 2))
+    as_row_source(matrix(0, 3, 20, dimnames = list(NULL, paste0("c", 1:20))))
+  })
+})
+
+test_that("arguments of a source are checked", {
+  expect_snapshot(error = TRUE, row_source("x", 3))
+  expect_snapshot(error = TRUE, row_source(identity, "3"))
+  expect_snapshot(error = TRUE, row_source(identity, c(3, -1)))
+  expect_snapshot(error = TRUE, row_source(identity, c(3, 2.5)))
+  expect_snapshot(error = TRUE, row_source(identity, 3, columns = 1))
+  expect_snapshot(error = TRUE, row_source(identity, 3, columns = c("a", "a")))
+  expect_snapshot(error = TRUE, as_row_source(1:3))
+  expect_snapshot(error = TRUE, as_row_source(iris, rows = 0))
+  expect_snapshot(error = TRUE, as_row_source(iris, size = 3))
+  damaged <- as_row_source(iris)
+  damaged$sizes <- "a"
+  expect_error(print(damaged), class = "kernelect_error_argument")
+  expect_error(kernel_basis(damaged), class = "kernelect_error_argument")
+})
+
+test_that("a chunk that is not what the source says is named", {
+  bad <- function(read, sizes = c(3, 3), ...) {
+    kernel_basis(row_source(function(i) read(i), sizes, ...), linear_kernel())
+  }
+  frame <- function(...) data.frame(...)
+  expect_snapshot(error = TRUE, bad(function(i) matrix(as.double(1:6), 3), c(3, 4)))
+  expect_snapshot(error = TRUE, bad(function(i) if (i == 1) matrix(as.double(1:6), 3) else 1:3))
+  expect_snapshot(error = TRUE, bad(function(i) if (i == 1) diag(3) else stop("no disk")))
+  expect_snapshot(error = TRUE, bad(function(i) {
+    if (i == 1) frame(a = 1:3, b = 3:1) else frame(a = 1:3, c = 3:1)
+  }))
+  expect_snapshot(error = TRUE, bad(function(i) if (i == 1) diag(3) else diag(3)[, 1:2]))
+  expect_snapshot(error = TRUE, bad(function(i) {
+    if (i == 1) frame(a = c(1, 2, 4)) else frame(a = c("1", "2", "4"))
+  }))
+  expect_snapshot(error = TRUE, bad(function(i) {
+    if (i == 1) frame(a = c(1, 2, 4)) else matrix(1:3, 3, 1, dimnames = list(NULL, "a"))
+  }))
+  expect_snapshot(error = TRUE, bad(function(i) frame(a = 1:3, b = c(1, 5, 2)), columns = "d"))
+  expect_snapshot(error = TRUE, bad(function(i) diag(3), columns = c("a", "b")))
+  expect_snapshot(error = TRUE, bad(function(i) diag(3), c(0, 0)))
+})
+
+test_that("columns are found by name, left out and named as the source says", {
+  read <- function(i) {
+    if (i == 1) data.frame(a = 1:3, b = c(5, 1, 2)) else data.frame(b = 4:6, a = 9)
+  }
+  both <- data.frame(a = c(1:3, 9, 9, 9), b = c(5, 1, 2, 4:6))
+  expect_same_model(kernel_basis(row_source(read, c(3, 3))), kernel_basis(both))
+  expect_same_model(kernel_basis(row_source(read, c(3, 3), "b")), kernel_basis(both["b"]))
+  unnamed <- function(i) unname(as.matrix(both))[3 * i - 2:0, ]
+  expect_same_model(kernel_basis(row_source(unnamed, c(3, 3), c("a", "b"))),
+                    kernel_basis(as.matrix(both)))
+})
+
+test_that("empty chunks are no chunks", {
+  m <- as.matrix(iris[1:4])
+  read <- function(i) m[list(1:50, 0, 51:149, 0, 150)[[i]], , drop = FALSE]
+  source <- row_source(read, c(50, 0, 99, 0, 1))
+  expect_same_model(kernel_basis(source), kernel_basis(m))
+  fit <- kernel_lm(m[, -1], m[, 1])
+  expect_equal(unname(predict(fit, source)), unname(predict(fit, m)), tolerance = 1e-14)
+})
+
+# ---- files --------------------------------------------------------------------------------------
+
+test_that("a CSV file in chunks is what read.csv() gives, whatever the text", {
+  data <- data.frame(
+    a = c(1:9, NA), b = c(rep(NA, 4), 0.5, 1:5), c = c("x, y", "two\nlines", "a \"quoted\" word",
+                                                        letters[1:7]),
+    d = rep(c(TRUE, FALSE), 5), e = c(rep("1", 8), "one", "2")
+  )
+  file <- temporary_file(".csv")
+  write.csv(data, file, row.names = FALSE)
+  for (rows in 1:11) {
+    expect_identical(whole(as_row_source(file, rows = rows)), read.csv(file))
+  }
+})
+
+test_that("line ends, marks and blank lines are those of read.csv()", {
+  texts <- c(
+    "a,b,c\r\n1,2,x\r\n\r\n3,4,\"y\r\nz\"\r\n5,,w", "a,b\n1,2\n\n\n3,4\n", "a,b\n1,2\n3,4",
+    "\n\na,b\n1,2\n3,4\n", "a,b\n1,2\n"
+  )
+  for (text in texts) {
+    file <- written_file(text)
+    known <- suppressWarnings(read.csv(file)) # of a last line without an end
+    for (rows in 1:3) expect_identical(whole(as_row_source(file, rows = rows)), known)
+  }
+  marked <- written_file("\xef\xbb\xbfa,b\n1,2\n3,4\n")
+  expect_identical(whole(as_row_source(marked, rows = 1)), data.frame(a = c(1L, 3L), b = c(2L, 4L)))
+})
+
+test_that("options of read.csv() are passed on", {
+  file <- written_file("1;2,5\n3;none\n")
+  source <- as_row_source(file, rows = 1, sep = ";", dec = ",", header = FALSE, na.strings = "none")
+  expect_identical(whole(source), read.csv(file, sep = ";", dec = ",", header = FALSE,
+                                           na.strings = "none"))
+  text <- as_row_source(written_file("a,b\n1,2\n"), colClasses = c(a = "character", b = "numeric"))
+  expect_identical(whole(text), data.frame(a = "1", b = 2))
+  expect_snapshot(error = TRUE, as_row_source(file, Sep = ";"))
+  expect_snapshot(error = TRUE, as_row_source(file, nrows = 3))
+})
+
+test_that("files that cannot be read so are refused", {
+  expect_snapshot(error = TRUE, as_row_source(c("a", "b")))
+  expect_snapshot(error = TRUE, as_row_source("no such file.csv"))
+  expect_error(as_row_source(temporary_directory()), "no files that end in .csv", class =
+                 "kernelect_error_argument")
+  packed <- temporary_file(".csv.gz")
+  writeLines("a,b", packed)
+  expect_error(as_row_source(packed), "compressed", class = "kernelect_error_argument")
+  file <- written_file("a,b\n1,2\n3,4\n")
+  source <- as_row_source(file, rows = 1)
+  cat("5,6\n", file = file, append = TRUE)
+  expect_error(kernel_basis(source), "has changed", class = "kernelect_error_source")
+  unlink(file)
+  expect_error(kernel_basis(source), "no longer there", class = "kernelect_error_source")
+})
+
+test_that("a directory of files is read in the order of names", {
+  dir <- temporary_directory()
+  write.csv(iris[1:70, ], file.path(dir, "a.csv"), row.names = FALSE)
+  write.csv(iris[71:150, c(5, 1:4)], file.path(dir, "b.csv"), row.names = FALSE)
+  source <- as_row_source(dir, rows = 40)
+  expect_identical(source$sizes, c(40, 30, 40, 40))
+  expect_identical(whole(source), transform(iris, Species = as.character(Species)))
+  write.csv(iris[1:3], file.path(dir, "c.csv"), row.names = FALSE)
+  expect_error(as_row_source(dir), "has other columns", class = "kernelect_error_source")
+  file.create(file.path(dir, "d.parquet"))
+  expect_error(as_row_source(dir), "CSV and Parquet", class = "kernelect_error_argument")
+})
+
+test_that("a chunk of a Parquet file is a row group", {
+  skip_if_not_installed("nanoparquet")
+  data <- iris
+  data$note <- rep(c("a", "b", NA), 50)
+  data$day <- as.Date("2020-01-01") + 1:150
+  data$big <- 2^40 + 1:150
+  dir <- temporary_directory()
+  file <- file.path(dir, "rows.parquet")
+  nanoparquet::write_parquet(data, file, row_groups = c(1L, 61L, 100L))
+  source <- as_row_source(file)
+  expect_identical(source$sizes, c(60, 39, 51))
+  expect_equal(whole(source), data)
+  nanoparquet::write_parquet(data, file.path(dir, "more.parquet"))
+  expect_identical(as_row_source(dir)$sizes, c(150, 60, 39, 51))
+  expect_error(as_row_source(file, rows = 10), "row group", class = "kernelect_error_argument")
+})
+
+# ---- databases and matrices on disk -------------------------------------------------------------
+
+test_that("a table of a database is read in its own order or in that of its keys", {
+  skip_if_not_installed("RSQLite")
+  file <- temporary_file(".sqlite")
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  on.exit(DBI::dbDisconnect(con), add = TRUE)
+  data <- transform(iris, Species = as.character(Species), id = rev(seq_len(150)))
+  DBI::dbWriteTable(con, "flowers of 1936", data)
+  source <- as_row_source(con, table = "flowers of 1936", rows = 40)
+  expect_identical(whole(source), data)
+  by_key <- as_row_source(con, "flowers of 1936", rows = 40, order_by = "id")
+  expect_identical(whole(by_key)$id, 1:150)
+  some <- as_row_source(con, DBI::SQL("SELECT * FROM \"flowers of 1936\" WHERE id > 100"),
+                        order_by = "id", rows = 20)
+  expect_identical(some$sizes, c(20, 20, 10))
+  expect_snapshot(as_row_source(con, "flowers of 1936"))
+  expect_snapshot(error = TRUE, as_row_source(con))
+  expect_snapshot(error = TRUE, as_row_source(con, 3))
+  expect_snapshot(error = TRUE, as_row_source(con, "none"))
+  expect_snapshot(error = TRUE, as_row_source(con, "flowers of 1936", order_by = "Species"))
+  DBI::dbExecute(con, "CREATE VIEW seen AS SELECT * FROM \"flowers of 1936\"")
+  expect_snapshot(error = TRUE, as_row_source(con, "seen"))
+})
+
+test_that("a source that travelled opens its database again", {
+  skip_if_not_installed("RSQLite")
+  file <- temporary_file(".sqlite")
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  DBI::dbWriteTable(con, "t", iris[1:4])
+  source <- as_row_source(con, "t", rows = 50)
+  there <- unserialize(serialize(source, NULL))
+  expect_identical(whole(there), iris[1:4])
+  DBI::dbDisconnect(con)
+  expect_identical(whole(source), iris[1:4])
+  memory <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  DBI::dbWriteTable(memory, "t", iris[1:4])
+  lost <- as_row_source(memory, "t")
+  DBI::dbDisconnect(memory)
+  expect_error(kernel_basis(lost), "no `connect`", class = "kernelect_error_source")
+})
+
+test_that("matrices on disk are read in pieces, here and elsewhere", {
+  m <- as.matrix(iris[1:4])
+  if (requireNamespace("bigmemory", quietly = TRUE)) {
+    big <- bigmemory::filebacked.big.matrix(
+      150, 4, backingfile = "big.bin", descriptorfile = "big.desc",
+      backingpath = temporary_directory(), dimnames = list(NULL, colnames(m))
+    )
+    big[, ] <- m
+    source <- as_row_source(big, rows = 40)
+    expect_identical(whole(source), m)
+    expect_identical(whole(unserialize(serialize(source, NULL))), m)
+  }
+  skip_if_not_installed("filematrix")
+  on_disk <- filematrix::fm.create.from.matrix(temporary_file(""), unname(m))
+  source <- as_row_source(on_disk, rows = 40)
+  expect_identical(whole(source), unname(m))
+  expect_identical(whole(unserialize(serialize(source, NULL))), unname(m))
+  filematrix::closeAndDeleteFiles(on_disk)
+})
