@@ -199,12 +199,22 @@ static inline void ke_ormtr_lower(size_t n, size_t k, const double *a, size_t ld
   ("L", "L", "N", &in, &ik, a, &ia, tau, c, &ic, work, &iw, &info FCONE FCONE FCONE);
 }
 
-/* Eigenvalues, ascending in d, and vectors z of a tridiagonal matrix; 0 when that fails */
-static inline int ke_stedc(size_t n, double *d, double *e, double *z, size_t ldz, double *work,
-                           size_t lwork, int *iwork, size_t liwork)
+/* Eigenvalues, ascending in d, and vectors z of a small tridiagonal matrix; work: 2 n; 0 when that
+ * fails */
+static inline int ke_steqr(size_t n, double *d, double *e, double *z, size_t ldz, double *work)
 {
-  int in = (int)n, iz = (int)ldz, iw = (int)lwork, ii = (int)liwork, info;
-  F77_CALL(dstedc)("I", &in, d, e, z, &iz, work, &iw, iwork, &ii, &info FCONE);
+  int in = (int)n, iz = (int)ldz, info;
+  F77_CALL(dsteqr)("I", &in, d, e, z, &iz, work, &info FCONE);
+  return info == 0;
+}
+
+/* Root i (from 0) of 1 + rho sum z_k^2 / (d_k - x), d ascending, |z| = 1, and gap_k = d_k - root
+ * (of one or two roots: their vector); 0 when that fails */
+static inline int ke_laed4(size_t n, size_t i, const double *d, const double *z, double *gap,
+                           double rho, double *root)
+{
+  int in = (int)n, ii = (int)i + 1, info;
+  F77_CALL(dlaed4)(&in, &ii, d, z, gap, &rho, root, &info);
   return info == 0;
 }
 

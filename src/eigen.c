@@ -1,10 +1,11 @@
 /* Eigenvalues and vectors of a symmetric matrix, in steps between which an interrupt is answered:
- * Householder reflections make it tridiagonal, panel by panel; LAPACK's divide and conquer takes
- * that apart in one call (O(n^2) for the spectra of kernels, whose small values deflate); the
- * reflections are applied to the vectors that are wanted, some columns at a time. */
+ * Householder reflections make it tridiagonal, panel by panel; that is taken apart by divide and
+ * conquer (conquer.c); the reflections are applied to the vectors that are wanted, some columns at
+ * a time. */
 #include "eigen.h"
 
 #include "blas.h"
+#include "conquer.h"
 
 #include <math.h>
 
@@ -17,10 +18,10 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 size_t ke_eigen_work(size_t n)
 {
-  return larger(1 + 4 * n + n * n, (PANEL + LWORK) * larger(n, COLUMNS)) + 2 * n;
+  return larger(ke_tridiagonal_work(n), (PANEL + LWORK) * larger(n, COLUMNS)) + 2 * n;
 }
 
-size_t ke_eigen_whole(size_t n) { return 3 + 5 * n; }
+size_t ke_eigen_whole(size_t n) { return ke_tridiagonal_whole(n); }
 
 /* C -= V W' + W V' on and below the diagonal of C (m x m), V and W m x PANEL. */
 static void update_rest(size_t m, const double *v, size_t ldv, const double *w, size_t ldw,
@@ -82,7 +83,7 @@ ke_status ke_symmetric_eigen(size_t n, double *a, double least, double *values, 
   double *e = work, *tau = work + n, *rest = work + 2 * n;
   tridiagonalise(n, a, values, e, tau, rest, env);
   ke_check(env);
-  if (!ke_stedc(n, values, e, vectors, n, rest, 1 + 4 * n + n * n, whole, ke_eigen_whole(n)))
+  if (!ke_tridiagonal_eigen(n, values, e, vectors, rest, whole, env))
     return KE_NOT_FINITE;
   const double floor = least * fmax(fabs(values[0]), fabs(values[n - 1]));
   size_t from = 0;

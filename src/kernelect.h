@@ -12,6 +12,7 @@
 #include "bodies.h"
 #include "body.h"
 #include "columns.h"
+#include "conquer.h"
 #include "criterion.h"
 #include "dual.h"
 #include "eigen.h"

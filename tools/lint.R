@@ -90,7 +90,7 @@ check_lengths <- function() {
 
 # Files that share the contract and the tests of another.
 families <- c(
-  rules = "basis", body = "basis", face = "dual", loo = "regress", ascent = "criterion",
+  rules = "basis", body = "basis", face = "dual", loo = "regress", conquer = "eigen", ascent = "criterion",
   gradient = "kernel", tile = "kernel", strips = "criterion", stream = "source", validate = "tamper"
 )
 
