@@ -51,6 +51,8 @@
 #'
 #' `scaling` is `null`, or `center` and `scale`: number j becomes (x_j - center_j) / scale_j. Where
 #' a number is missing the prediction is missing. `vectors` and all kernels are of scaled numbers.
+#' Rows of class `"kernelect_sparse"` hold their entries alone: those of row i (from 0) are numbers
+#' `start[i]` to `start[i + 1]` - 1 of `column` (from 0) and `value`; `size` is rows and columns.
 #'
 #' @section Kernels:
 #' A kernel has `type`, its parameters and `weights` (`null`, or factors w by column: k(w o x, w o

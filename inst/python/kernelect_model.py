@@ -63,7 +63,8 @@ def decode(value):
         return None
     attributes = value.get("attributes", {})
     if "fields" in value:
-        return {name: decode(v) for name, v in value["fields"].items()}
+        fields = {name: decode(v) for name, v in value["fields"].items()}
+        return filled(fields) if decode(attributes.get("class")) == [SPARSE] else fields
     if "list" in value:
         return named([decode(v) for v in value["list"]], attributes)
     if "call" in value or "symbol" in value:
@@ -79,6 +80,19 @@ def decode(value):
         rows, columns = decode(attributes["dim"])
         return [[out[i + rows * j] for j in range(columns)] for i in range(rows)]
     return named(out, attributes)
+
+
+SPARSE = "kernelect_sparse"
+
+
+def filled(sparse):
+    """Rows that were kept by their entries alone, with the zeros between them."""
+    rows, columns = sparse["size"]
+    out = [[0.0] * columns for _ in range(rows)]
+    for i, row in enumerate(out):
+        for e in range(sparse["start"][i], sparse["start"][i + 1]):
+            row[sparse["column"][e]] = sparse["value"][e]
+    return out
 
 
 def named(out, attributes):

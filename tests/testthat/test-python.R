@@ -158,3 +158,12 @@ test_that("what the reader cannot do it refuses", {
   expect_false(suppressWarnings(system2("python3", c(shQuote(reader), file, file),
     stdout = FALSE, stderr = FALSE)) == 0)
 })
+
+test_that("rows that a model keeps sparse are read in Python", {
+  set.seed(4)
+  m <- matrix(0, 40, 4500, dimnames = list(NULL, paste0("v", 1:4500)))
+  m[cbind(rep(1:40, 30), sample(4500, 1200))] <- rnorm(1200)
+  fit <- kernel_lm(kernelect:::as_sparse(m), rowSums(m), polynomial_kernel(2), size = 30)
+  expect_s3_class(fit$basis$vectors, "kernelect_sparse")
+  expect_same_in_python(fit, as.data.frame(m[1:5, ]), tolerance = 1e-10)
+})
