@@ -110,17 +110,32 @@ new_decisions <- function(object, newdata, threads) {
   new <- if (is.null(object$input)) {
     new_grams(object, newdata)
   } else {
-    new_matrix(newdata, object$input, object$scaling)
+    new_matrix(newdata, object$input, NULL)
   }
   rows <- if (is.null(object$input)) new$rows else rownames(new$x)
   value <- if (is.null(object$input)) {
     gram_decisions(object, new)
   } else {
-    x <- complete_part(new)
-    if (is.null(object$kernels)) x %*% object$coefficients else kernel_decisions(object, x, threads)
+    row_decisions(object, complete_part(new), threads)
   }
   value <- unname(value) + rep(object$intercept, each = nrow(value))
   fill_rows(named_decisions(value, object), new$complete, rows)
+}
+
+# Rows as they are given, sparse ones that must be filled chunk by chunk.
+row_decisions <- function(object, x, threads) {
+  fill <- is_sparse(x) && (is.null(object$kernels) || !is_uncentred(object$scaling))
+  if (!fill) return(scaled_decisions(object, apply_scaling(x, object$scaling), threads))
+  value <- zeros(nrow(x), length(object$intercept))
+  for (rows in row_chunks(nrow(x), ncol(x))) {
+    part <- apply_scaling(as.matrix(x[rows, , drop = FALSE]), object$scaling)
+    value[rows, ] <- scaled_decisions(object, part, threads)
+  }
+  value
+}
+
+scaled_decisions <- function(object, x, threads) {
+  if (is.null(object$kernels)) x %*% object$coefficients else kernel_decisions(object, x, threads)
 }
 
 # Noise is new with every row, and has no part in it.
