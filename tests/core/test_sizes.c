@@ -8,9 +8,11 @@
 
 static void products_of_sizes_do_not_wrap(void)
 {
+  if (SIZE_MAX <= UINT32_MAX)
+    return; /* no memory is that large */
   const size_t n = 70000, d = 70000;
   mu_assert(ke_padded(n) >= n);
-  mu_assert(ke_panel_size(n, d) >= n * d && n * d > (size_t)1 << 32);
+  mu_assert(ke_panel_size(n, d) >= n * d && n * d > UINT32_MAX);
   mu_assert(ke_row_sums_work(n, 64) >= 64 * (size_t)KE_TILE * KE_TILE + n);
   mu_assert(ke_dual_doubles(n, 60000) >= n * 60000);
   mu_assert(ke_dual_indices(n) >= n);
@@ -23,6 +25,8 @@ static void products_of_sizes_do_not_wrap(void)
 /* Rows n-1, n-2 and n-3 of a huge matrix are all it holds. */
 static void a_basis_of_a_huge_matrix_reads_the_right_entries(void)
 {
+  if (SIZE_MAX <= UINT32_MAX)
+    return;
   const size_t n = 50000, bytes = n * n * sizeof(double);
   double *K = (double *)mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
