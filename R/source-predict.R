@@ -29,7 +29,7 @@ predict_chunks <- function(source, write, again, verbose = FALSE) {
   tick <- progress(verbose, length(source$sizes))
   on.exit(tick(close = TRUE))
   for (i in filled_chunks(source)) {
-    value <- again(read_chunk(source, i))
+    value <- again(source_chunk(source, i))
     if (is.null(write)) values[[i]] <- value else write(i, value)
     tick()
   }

@@ -33,12 +33,12 @@ rows_of_source <- function(source, y, weights = NULL) {
 first_columns <- function(source) {
   filled <- filled_chunks(source)
   if (!length(filled)) abort("data", "`x` has no rows.")
-  colnames(read_chunk(source, filled[1L]))
+  colnames(source_chunk(source, filled[1L]))
 }
 
 # Predictors x, response y and case weights of chunk i; NULL where they do not come from it.
 chunk_parts <- function(rows, i) {
-  chunk <- read_chunk(rows$source, i)
+  chunk <- source_chunk(rows$source, i)
   weights <- if (is.language(rows$weights)) chunk_weights(rows, chunk, i)
   if (!is.null(rows$terms)) {
     frame <- model_frame(rows$terms, chunk)
@@ -71,7 +71,7 @@ formula_source <- function(formula, source, response, subset = NULL, weights = N
   source <- validate_source(source, "data")
   filled <- filled_chunks(source)
   if (!length(filled)) abort("data", "`data` has no rows.")
-  first <- read_chunk(source, filled[1L])
+  first <- source_chunk(source, filled[1L])
   if (is.null(source$columns)) source$columns <- colnames(first)
   if (!is.data.frame(first)) first <- named_frame(first)
   check_variables(formula, first, "data")

@@ -191,7 +191,7 @@ print.row_source <- function(x, ...) {
 # ---- reading ----------------------------------------------------------------------------------
 
 # Chunk i with the rows and columns that the source promises.
-read_chunk <- function(source, i) {
+source_chunk <- function(source, i) {
   .Call(ffi_check)
   chunk <- tryCatch(source$read(i), error = function(e) {
     if (inherits(e, "kernelect_error")) stop(e)
