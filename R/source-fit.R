@@ -23,7 +23,7 @@ fit_source_basis <- function(rows, basis, kernel, control, scale, na_action, def
   data$y <- respond(data$y) # what is wrong with it is told before the work
   inform_memory(data$n, control)
   fit <- source_basis(data, kernel, control)
-  source_parts(fit$basis, fit$factor, data, control)
+  source_parts(fit$basis, data, control)
 }
 
 # The basis of what source_data() gave.
@@ -62,7 +62,7 @@ given_source_basis <- function(rows, basis, kernel, control, na_action, respond)
   }
   if (!is.null(kernel)) warn_if_other(kernel, basis, data)
   data$y <- respond(data$y)
-  source_parts(basis, NULL, data, control)
+  source_parts(basis, data, control)
 }
 
 # A kernel that waits for the data is not worked out for a warning alone.
@@ -81,9 +81,9 @@ given_input <- function(basis, rows) {
 }
 
 # What the models get: `z` stands for the coordinates, see each_block().
-source_parts <- function(basis, factor, data, control) {
+source_parts <- function(basis, data, control) {
   z <- structure(
-    list(x = data$x, basis = basis, factor = factor, n = data$n, width = length(basis$index),
+    list(x = data$x, basis = basis, n = data$n, width = length(basis$index),
          threads = control$threads, verbose = control$verbose, cluster = control$where$cluster),
     class = "kernelect_coordinates"
   )
@@ -103,28 +103,56 @@ coordinate_columns <- function(z) if (is_coordinates(z)) z$width else ncol(z)
 # ---- passes -------------------------------------------------------------------------------------
 
 # state <- step(state, z, rows, x) for every block of rows: their coordinates, their numbers and
-# themselves, scaled.
-each_block <- function(z, step, state = NULL) {
+# themselves, scaled. Workers of a cluster do so for chunks of their own, and their states are
+# joined in the order of the rows.
+each_block <- function(z, step, join) {
+  if (!is.null(z$cluster)) return(Reduce(join, by_workers(z, step)))
+  fold_blocks(seq_along(z$x$sizes), z, step)
+}
+
+# take(rows, make(z, rows, x)) for every block, `take` always here.
+take_blocks <- function(z, make, take) {
+  if (is.null(z$cluster)) {
+    return(each_block(z, function(state, part, rows, x) {
+      take(rows, make(part, rows, x))
+      NULL
+    }))
+  }
+  made <- by_workers(z, function(state, part, rows, x) {
+    c(state, list(list(rows = rows, made = make(part, rows, x))))
+  })
+  for (blocks in made) for (block in blocks) take(block$rows, block$made)
+}
+
+fold_blocks <- function(chunks, z, step) {
   before <- cumsum(z$x$sizes) - z$x$sizes
-  tick <- progress(z$verbose, length(before))
+  state <- NULL
+  tick <- progress(z$verbose, length(chunks))
   on.exit(tick(close = TRUE))
-  for (i in seq_along(before)) {
+  for (i in chunks) {
     x <- z$x$read_matrix(i)
-    known <- if (is.function(z$factor)) z$factor(i)
     for (own in cut_rows(nrow(x), block_rows(z$width))) {
       .Call(ffi_check)
       part <- x[own, , drop = FALSE]
-      coordinates <- if (is.null(known)) {
-        basis_coordinates(z$basis, part, z$threads)
-      } else {
-        known[own, , drop = FALSE]
-      }
-      state <- step(state, coordinates, before[i] + own, part)
+      state <- step(state, basis_coordinates(z$basis, part, z$threads), before[i] + own, part)
     }
     tick()
   }
   state
 }
+
+# The state of every worker, in the order of the chunks they had.
+by_workers <- function(z, step) {
+  chunks <- seq_along(z$x$sizes)
+  workers <- min(length(z$cluster), length(chunks))
+  deal <- unname(split(chunks, ceiling(chunks * workers / length(chunks))))
+  nodes <- some_nodes(check_cluster(z$cluster), seq_len(workers))
+  z$cluster <- NULL
+  z$verbose <- FALSE
+  cluster_call(nodes, worker_blocks, z, step, x = deal)
+}
+
+worker_blocks <- function(chunks, z, step) in_worker(fold_blocks(chunks, z, step))
 
 # Some 16 MB of coordinates.
 block_rows <- function(width) max(256, min(16384, floor(2^21 / (width + 1))))
@@ -136,7 +164,7 @@ triangle_of <- function(z, y, weights = NULL) {
     if (!is.null(weights)) joined <- joined * sqrt(weights[rows])
     dimnames(joined) <- NULL
     .Call(ffi_qr_append, r, joined)
-  })
+  }, join = function(a, b) .Call(ffi_qr_append, a, b))
 }
 
 # What regress() gives but for the rows: r, c, center, mean, dependent, and `total`, the sum of
@@ -204,10 +232,13 @@ loo_of_blocks <- function(z, fit, response, weights, sizes, ridge) {
         data.frame(size = size, ridge = ridge_grid, loss = at$loss, error = at$error)
       }, turned, sizes))
     }
-    if (is.null(sums)) return(found)
-    sums[c("loss", "error")] <- sums[c("loss", "error")] + found[c("loss", "error")]
-    sums
-  })
+    if (is.null(sums)) found else add_losses(sums, found)
+  }, join = add_losses)
+}
+
+add_losses <- function(a, b) {
+  a[c("loss", "error")] <- a[c("loss", "error")] + b[c("loss", "error")]
+  a
 }
 
 # What ridges need of a size: of the factor alone, so any row will do.
@@ -226,22 +257,25 @@ rows_of_blocks <- function(z, fit, response, weights, chosen, ridged) {
   diagonal <- 0
   labels <- class_numbers(response)
   turned <- if (ridged) turned_factor(chosen$size, fit)
-  each_block(z, function(state, part, rows, x) {
+  take_blocks(z, function(part, rows, x) {
     now <- block_fit(fit, part, y[rows, , drop = FALSE], weights[rows])
     found <- if (ridged) {
       .Call(ffi_ridge_loo, now, turned, labels[rows], TRUE, chosen$ridge)
     } else {
       .Call(ffi_nested_loo, now, chosen$size, labels[rows], TRUE)
     }
+    if (alone) {
+      found$outside <- outside_basis(list(basis = z$basis, z = part, x = x), chosen$size)
+    }
+    found
+  }, function(rows, found) {
     residual[rows, ] <<- found$residual
     left_out[rows, ] <<- found$left_out
     left[rows] <<- found$left
     if (alone) {
-      own <- outside_basis(list(basis = z$basis, z = part, x = x), chosen$size)
-      outside[rows] <<- own$residual
-      diagonal <<- diagonal + sum(own$diagonal)
+      outside[rows] <<- found$outside$residual
+      diagonal <<- diagonal + sum(found$outside$diagonal)
     }
-    NULL
   })
   list(
     residual = residual, left_out = left_out, left = left,
@@ -278,10 +312,11 @@ triangle_moments <- function(z, center) {
 block_extremes <- function(z, mean, v) {
   each_block(z, function(state, part, rows, x) {
     now <- .Call(ffi_extremes, part, mean, v)
-    if (is.null(state)) return(now)
-    cbind(pmax(state[, 1L], now[, 1L]), pmin(state[, 2L], now[, 2L]))
-  })
+    if (is.null(state)) now else wider_range(state, now)
+  }, join = wider_range)
 }
+
+wider_range <- function(a, b) cbind(pmax(a[, 1L], b[, 1L]), pmin(a[, 2L], b[, 2L]))
 
 # (z - mean) v, all rows.
 coordinate_product <- function(z, v, mean = NULL) {
@@ -289,10 +324,8 @@ coordinate_product <- function(z, v, mean = NULL) {
   if (!is_coordinates(z)) return(z %*% v - rep(offset, each = nrow(z)))
   out <- zeros(z$n, ncol(v))
   colnames(out) <- colnames(v)
-  each_block(z, function(state, part, rows, x) {
-    out[rows, ] <<- part %*% v - rep(offset, each = length(rows))
-    NULL
-  })
+  take_blocks(z, function(part, rows, x) part %*% v - rep(offset, each = length(rows)),
+              function(rows, found) out[rows, ] <<- found)
   out
 }
 

@@ -247,6 +247,26 @@ test_that("slow sources are read once and kept as numbers", {
   expect_same_model(fit, kernel_lm(m, iris$Species, size = 10))
 })
 
+test_that("workers of a cluster make the same models", {
+  skip_on_cran()
+  cluster <- tryCatch(parallel::makeCluster(2), error = function(e) NULL)
+  skip_if(is.null(cluster), "no cluster can be made")
+  on.exit(parallel::stopCluster(cluster))
+  data <- flowers()
+  source <- in_chunks(data, 5)
+  expect_same_model(kernel_lm(Species ~ ., source, cluster = cluster), kernel_lm(Species ~ ., data))
+  expect_same_model(kernel_lm(Sepal.Length ~ ., source, cluster = cluster, ridge = 0.1),
+                    kernel_lm(Sepal.Length ~ ., data, ridge = 0.1))
+  expect_same_model(kernel_lda(Species ~ ., source, cluster = cluster, size = 12),
+                    kernel_lda(Species ~ ., data, size = 12))
+  expect_same_model(kernel_pca(~ . - Species, source, cluster = cluster, ncomp = 4),
+                    kernel_pca(~ . - Species, data, ncomp = 4))
+  file <- temporary_file(".csv")
+  write.csv(data, file, row.names = FALSE)
+  expect_same_model(kernel_lm(Species ~ ., as_row_source(file, rows = 70), cluster = cluster),
+                    kernel_lm(Species ~ ., read.csv(file)))
+})
+
 test_that("predictions come chunk by chunk, or all together", {
   fit <- kernel_lm(Sepal.Length ~ ., iris, size = 10)
   source <- in_chunks(iris, 4)
