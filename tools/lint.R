@@ -90,8 +90,9 @@ check_lengths <- function() {
 
 # Files that share the contract and the tests of another.
 families <- c(
-  rules = "basis", body = "basis", face = "dual", loo = "regress", conquer = "eigen", ascent = "criterion",
-  gradient = "kernel", tile = "kernel", strips = "criterion", stream = "source", validate = "tamper"
+  rules = "basis", body = "basis", face = "dual", loo = "regress", conquer = "eigen",
+  ascent = "criterion", gradient = "kernel", tile = "kernel", strips = "criterion",
+  stream = "source", validate = "tamper"
 )
 
 of_family <- function(stems) ifelse(stems %in% names(families), families[stems], stems)
