@@ -88,6 +88,7 @@ relief <- function(z, y, rounding, control) {
       abs(at - z[near$miss[rows], , drop = FALSE]) - abs(at - z[near$hit[rows], , drop = FALSE])
     )
   }
+  margin[abs(margin) <= rounding] <- 0 # no direction stands out by the rounding of coordinates
   run <- ensemble_path(z, y, "given", order(-margin), control)
   gamma <- pmax(margin, 0)
   if (any(gamma > 0)) gamma <- gamma / sqrt(sum(gamma^2))

@@ -831,3 +831,23 @@ test_that("probabilities are fitted to distances of rows left out", {
   expect_equal(lone$decision, rbind(c(-1, -3), c(-1, -2), c(-2, -6)))
   expect_equal(lone$error, 1 / 3)
 })
+
+test_that("a margin of Relief within the rounding of coordinates is no weight", {
+  # one row of mtcars has two misses at the same distance, and a direction whose margins cancel
+  fit <- suppressMessages(
+    kernel_takes(mtcars[-1], factor(mtcars$cyl), basis = "kgs", select = "relief")
+  )
+  expect_true(all(fit$weights == 0 | fit$weights > 1e-12))
+  expect_setequal(fit$directions, which(fit$weights > 0))
+})
+
+test_that("margins count from the rounding on", {
+  z <- cbind(c(0, 1, 0, 1), c(0, 0, 1, 1) * 2)
+  y <- factor(c("a", "b", "a", "b"))
+  control <- list(threads = 1L, verbose = FALSE)
+  # hits differ in the second column by 2, misses in the first by 1
+  above <- relief(z, y, c(0.99, 0), control)
+  below <- relief(z, y, c(1.01, 0), control)
+  expect_identical(above$weights, c(1, 0))
+  expect_identical(below$weights, c(0, 0))
+})
