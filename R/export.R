@@ -171,7 +171,7 @@ exported_form.kernel_fusion <- function(fit) {
       list(
         kernel = spec$kernel, columns = match_part_columns(spec$columns, fit$vectors),
         vectors = fit$vectors[, spec$columns, drop = FALSE],
-        dual = fit$weights[[i]] * as.matrix(fit$expansion)
+        dual = fit$weights[[i]] * kernel_coefficients(fit, i)
       )
     })
   }

@@ -54,7 +54,7 @@ is_noise <- function(kernel) inherits(kernel, "kernelect_noise")
 
 # A set is what the iteration sees: n, names, mean_diagonal and either `x`, whose columns are
 # kernels of rank one, or `grams`; `kernels` is what prediction needs of them.
-kernel_set <- function(kernels, data, threads) {
+kernel_set <- function(kernels, data, threads, basis = NULL) {
   if (is.null(kernels)) return(column_set(data$x, data$weights))
   if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) {
     kernels <- list(kernels)
@@ -70,6 +70,7 @@ kernel_set <- function(kernels, data, threads) {
   }
   specs <- lapply(kernels, resolve_block, data)
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
+  if (!is.null(basis)) return(factor_set(specs, data, basis, threads))
   if (!holds_matrices(nrow(data$x), specs, is.numeric(data$y))) {
     return(row_set(specs, data, threads))
   }

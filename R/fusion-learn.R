@@ -11,7 +11,7 @@ learn_weights <- function(set, r, response, control, last = NULL) {
   } else {
     adapt_weights(set, r, response, control)
   }
-  solved <- is.null(found$fit$gap) || found$fit$gap <= 1e-6
+  solved <- is.null(found$fit$gap) || found$fit$gap <= 1e-5
   if (!solved) {
     warn("convergence", "The support vector machine was not solved to the end ",
          "(relative duality gap ", format(found$fit$gap, digits = 2),

@@ -37,9 +37,22 @@ valid_expansion <- function(object, decisions) {
   support <- length(object$support)
   length(object$kernels) == length(object$weights) &&
     all(vapply(object$kernels, valid_spec, NA, object$input)) &&
-    is_matrix_of(object$expansion, support, decisions) &&
+    valid_coefficients(object, support, decisions) &&
     valid_names(object$support_names, support) &&
     (is.null(object$input) || valid_rows(object, support))
+}
+
+# One matrix for all kernels, or (on bases) one for each.
+valid_coefficients <- function(object, support, decisions) {
+  given <- object$expansion
+  if (!is.list(given)) return(is_matrix_of(given, support, decisions))
+  length(given) == length(object$kernels) &&
+    all(vapply(given, is_matrix_of, NA, support, decisions))
+}
+
+# Coefficients of kernel i on the support rows.
+kernel_coefficients <- function(object, i) {
+  if (is.list(object$expansion)) object$expansion[[i]] else object$expansion
 }
 
 valid_spec <- function(spec, input) {
@@ -140,13 +153,16 @@ scaled_decisions <- function(object, x, threads) {
 
 # Noise is new with every row, and has no part in it.
 kernel_decisions <- function(object, x, threads) {
-  out <- matrix(0, nrow(x), ncol(object$expansion))
+  out <- matrix(0, nrow(x), length(object$intercept))
   if (!length(object$support)) return(out)
   for (i in which(object$weights > 0)) {
     spec <- object$kernels[[i]]
     if (is_noise(spec)) next
-    rows <- list(kernel = spec$kernel, vectors = object$vectors[, spec$columns, drop = FALSE])
-    what <- expansion(rows, dual = object$weights[[i]] * object$expansion)
+    dual <- object$weights[[i]] * kernel_coefficients(object, i)
+    used <- rowSums(dual != 0) > 0
+    if (!any(used)) next
+    rows <- list(kernel = spec$kernel, vectors = object$vectors[used, spec$columns, drop = FALSE])
+    what <- expansion(rows, dual = dual[used, , drop = FALSE])
     out <- out + expand_basis(rows, x[, spec$columns, drop = FALSE], what, threads)
   }
   out
@@ -261,7 +277,9 @@ print.kernel_fusion <- function(x, ...) guard_model("x", {
   C <- length(x$levels)
   cat("<kernel_fusion> ", x$type, if (C > 2L) paste0(", ", C, " classes"), " on ", x$n, " rows: ",
       sum(x$active), " of ", length(x$active), " kernels active\n", sep = "")
-  cat("kernels: ", fusion_kind(x), ", weights ", adaptive_words(x), "\n", sep = "")
+  cat("kernels: ", fusion_kind(x), if (length(x$basis)) {
+    paste(" on bases of", paste(x$basis, collapse = ", "), "rows")
+  }, ", weights ", adaptive_words(x), "\n", sep = "")
   cat(training_words(x), "\n", sep = "")
   table <- utils::head(fusion_table(x), min(6L, sum(x$active)))
   cat("share:   ", paste0(table$kernel, sprintf(" %.3g%%", 100 * table$share), collapse = ", "),

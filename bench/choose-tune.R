@@ -6,9 +6,9 @@
 # One half of every set of bench/defaults.R (the other is never looked at), 2-fold
 # cross-validation within it. A grid is a few RBF kernels (r) and Laplace kernels (l) with multiples
 # of the width "mean"; of it the kernel of least loss left out is taken. Grids are judged by their
-# mean rank over all sets of the cross-validated loss, the mean squared error or, for classes, the Brier
-# score. Two were best and as good as equal ("six" with tol 0.01, "wide" with 0.001): the one that
-# misclassified fewer rows was taken.
+# mean rank over all sets of the cross-validated loss, the mean squared error or, for classes, the
+# Brier score. Two were best and as good as equal ("six" with tol 0.01, "wide" with 0.001): the one
+# that misclassified fewer rows was taken.
 # Kept in inst/results: choose-tune.csv, a row a set, fold, `tol` and kernel, and
 # choose-tune-ranks.csv, a row a grid, `tol` and figure; `by` is what the kernel was taken by.
 

@@ -18,7 +18,8 @@ contestant <- function(job, setup = "", lang = c("R", "python", "c"), blas = "op
 
 # Run a contest and write bench/results/<name>.csv. `data` is a named list of numeric
 # matrices; `contestants` a named list, the first being the one others are compared with.
-contest <- function(name, contestants, data = list(), rounds = 7) {
+# `warm = FALSE`: no run before those that count, where one takes minutes.
+contest <- function(name, contestants, data = list(), rounds = 7, warm = TRUE) {
   dir <- tempfile("contest-")
   dir.create(dir)
   on.exit(unlink(dir, recursive = TRUE))
@@ -26,7 +27,7 @@ contest <- function(name, contestants, data = list(), rounds = 7) {
 
   players <- Map(start, contestants, seq_along(contestants), MoreArgs = list(dir = dir))
   on.exit(lapply(players, stop_player), add = TRUE, after = FALSE)
-  players <- lapply(players, warm_up)
+  players <- lapply(players, warm_up, warm)
   runs <- lapply(players, function(p) NULL)
   for (round in seq_len(rounds)) {
     for (i in which(vapply(players, function(p) p$state == "ready", NA))) {
@@ -78,11 +79,11 @@ compile <- function(source, program) {
 }
 
 # The first answer tells whether set-up worked.
-warm_up <- function(player) {
+warm_up <- function(player, warm) {
   said <- readLines(player$answers, 1)
   complaint <- readLines(paste0(player$errors, ".err"))
   player$state <- c(said, rev(complaint), "failed to start")[1]
-  if (player$state == "ready") ask(player)
+  if (player$state == "ready" && warm) ask(player)
   player
 }
 

@@ -29,6 +29,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_column_sd, 2),
     ENTRY(ffi_criterion, 6),
     ENTRY(ffi_diagonal, 2),
+    ENTRY(ffi_descend, 4),
     ENTRY(ffi_distances, 1),
     ENTRY(ffi_divide_upper, 2),
     ENTRY(ffi_dual, 3),

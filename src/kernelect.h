@@ -14,6 +14,7 @@
 #include "columns.h"
 #include "conquer.h"
 #include "criterion.h"
+#include "descent.h"
 #include "dual.h"
 #include "eigen.h"
 #include "env.h"

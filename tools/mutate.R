@@ -216,6 +216,7 @@ tests_for <- c(
   "^R/fusion" = "fusion plot boundary properties everywhere tamper",
   "/(fusion|ffi_fusion)[.]" = "fusion properties",
   "/(dual|face|ffi_dual)[.]" = "dual fusion rank",
+  "/(descent|ffi_descent)[.]" = "fusion-factors",
   "/validate[.]" = "tamper",
   "/simulate[.]" = "simulate",
   "/criteria[.]" = "criteria properties",

@@ -39,6 +39,8 @@ glue_calls <- function() {
   bad_problem <- list(bad_x, list(u[-1, , drop = FALSE], c(u), NULL, text, u[, 0]))
   regression <- regress(x, list(matrix = narrow))
   turned <- .Call(ffi_bidiagonalise, regression, 2)
+  descent <- list(z = t(x), scale = c(1, 1), diagonal = rowSums(x^2), linear = rep(1, 6),
+    lower = rep(0, 6), upper = rep(1, 6), level = 0, spread = 1)
   source <- function(...) {
     whole <- list(x = x, z = x[1:3, ], kernel = both, shift = NULL)
     changes <- list(...)
@@ -93,6 +95,12 @@ glue_calls <- function() {
       c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
     ffi_subset_reduce = list(c(problem, list(linear, c(1, 1), 1L)),
       c(bad_problem, list(bad_kernel, list(1, NULL, 1:2), bad_threads))),
+    ffi_descend = list(
+      list(descent, list(b = numeric(6), v = numeric(2), sum = 0), 0:5, 1L),
+      list(c(without(descent[1:6]), list(utils::modifyList(descent, list(scale = 1)))),
+        list(list(b = numeric(6)), list(b = 1, v = numeric(2), sum = 0)), list(6L, -1L, c(0, 1)),
+        NULL)
+    ),
     ffi_dual = list(
       list(K, dual, list(tol = 1e-8, max_iter = 100)),
       list(list(K[, -1], text),
