@@ -110,7 +110,7 @@ kernel_basis.default <- function(x, kernel = rbf_kernel(),
   control$where <- source_place(cluster, memory, resume)
   x <- rows_or_source(rows_or_gram(x, K), NULL, NULL, control$where)
   if (is_rows(x)) {
-    data <- source_data(x, scale, na_action, verbose = control$verbose)
+    data <- source_data(x, scale, na_action, control)
     basis <- source_basis(data, kernel, control)$basis
   } else if (is_gram(x)) {
     if (!missing(kernel)) warn_kernel_unused()

@@ -19,7 +19,7 @@ fit_source_basis <- function(rows, basis, kernel, control, scale, na_action, def
     abort("argument", "`weights` do not choose rows of a source: give a basis with them, ",
           "`basis = kernel_basis(source)`.")
   }
-  data <- source_data(rows, scale, na_action, verbose = control$verbose)
+  data <- source_data(rows, scale, na_action, control)
   data$y <- respond(data$y) # what is wrong with it is told before the work
   inform_memory(data$n, control)
   fit <- source_basis(data, kernel, control)
@@ -54,8 +54,7 @@ given_source_basis <- function(rows, basis, kernel, control, na_action, respond)
           "go together.")
   }
   if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
-  data <- source_data(rows, na_action = na_action, input = given_input(basis, rows),
-                      scaling = basis$scaling, scale = FALSE, verbose = control$verbose)
+  data <- source_data(rows, FALSE, na_action, control, given_input(basis, rows), basis$scaling)
   if (any(data$weights == 0)) {
     abort("argument", "`weights` of zero: rows of a source that do not count must be left out of ",
           "it.")
@@ -355,7 +354,8 @@ rows_or_source <- function(x, y, weights, place) {
     if (is_gram(x)) {
       abort("argument", "`", names(place)[1L], "` is for rows, not for a Gram matrix.")
     }
-    x <- as_row_source(x)
+    rows <- if (!is.null(place$cluster)) ceiling(NROW(x) / length(check_cluster(place$cluster)))
+    x <- as_row_source(x, rows = min(rows, check_chunk_rows(NULL, NCOL(x))))
   }
   rows_of_source(x, y, weights)
 }

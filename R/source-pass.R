@@ -7,10 +7,10 @@
 # ---- one chunk ----------------------------------------------------------------------------------
 
 # A chunk summed up. With `input` its columns are matched with that blueprint, and moments are not
-# needed. `y`: the part of the response that belongs to it, where it is not in the chunk.
-chunk_summary <- function(rows, i, input = NULL, y = NULL) {
+# needed.
+chunk_summary <- function(rows, i, input = NULL) {
   parts <- chunk_parts(rows, i)
-  if (is.null(y)) y <- parts$y
+  y <- if (is.null(rows$y)) parts$y else take_rows(rows$y, rows_of_chunk(rows$source, i))
   frame <- is.data.frame(parts$x)
   if (is.null(input)) {
     check_duplicated_names(colnames(parts$x))
@@ -31,6 +31,8 @@ chunk_summary <- function(rows, i, input = NULL, y = NULL) {
                             is.null(input))
   )
 }
+
+rows_of_chunk <- function(source, i) sum(source$sizes[seq_len(i - 1L)]) + seq_len(source$sizes[i])
 
 missing_rows <- function(y) {
   if (is.null(y) || !anyNA(y)) return(FALSE)
@@ -160,14 +162,14 @@ final_levels <- function(variables) {
 
 # As model_data(), but `x` is what source_matrices() gives, and `variance` holds the variances of
 # the scaled columns. With `input` (and `scaling`) the blueprint and the scaling are given.
-source_data <- function(rows, scale = TRUE, na_action = "fail", input = NULL, scaling = NULL,
-                        verbose = FALSE) {
+source_data <- function(rows, scale = TRUE, na_action = "fail", control = NULL, input = NULL,
+                        scaling = NULL) {
   check_flag(scale, "scale")
   na_action <- check_choice(na_action, "na_action", na_actions)
   total <- sum(rows$source$sizes)
   if (!is.language(rows$weights)) rows$weights <- check_case_weights(rows$weights, total, "x")
   check_response(rows$y, total, "x")
-  scanned <- scan_chunks(rows, input, verbose)
+  scanned <- scan_chunks(rows, input, control)
   known <- scanned$known
   if (known$width == 0L) abort("data", "`x` has no columns.")
   if (is.null(input)) input <- scanned_input(known)
@@ -194,23 +196,24 @@ source_data <- function(rows, scale = TRUE, na_action = "fail", input = NULL, sc
 
 # All chunks summed up. `gone`: rows with missing values, by their number in the source;
 # `gone_by_chunk`: within every chunk; y and weights of the rows that stay.
-scan_chunks <- function(rows, input, verbose) {
+scan_chunks <- function(rows, input, control) {
   sizes <- rows$source$sizes
   chunks <- filled_chunks(rows$source)
   if (!length(chunks)) abort("data", "`x` has no rows.")
   before <- cumsum(sizes) - sizes
   known <- NULL
   gone <- y <- weights <- row_names <- vector("list", length(sizes))
-  tick <- progress(verbose, length(chunks))
+  summary_of <- chunk_summaries(rows, chunks, input, control$where$cluster)
+  tick <- progress(isTRUE(control$verbose), length(chunks))
   on.exit(tick(close = TRUE))
   for (i in chunks) {
-    own <- before[i] + seq_len(sizes[i])
-    new <- chunk_summary(rows, i, input, take_rows(rows$y, own))
+    new <- summary_of(i)
     known <- join_summaries(known, new)
     gone[i] <- list(new$gone)
     y[i] <- list(new$y)
     if (is.null(rows$y)) check_same_kind(y[[chunks[1L]]], new$y, i)
-    weights[i] <- list(if (is.language(rows$weights)) new$weights else rows$weights[own])
+    weights[i] <- list(if (is.language(rows$weights)) new$weights
+                       else rows$weights[rows_of_chunk(rows$source, i)])
     row_names[i] <- list(new$row_names)
     tick()
   }
@@ -228,6 +231,20 @@ scan_chunks <- function(rows, input, verbose) {
                                  sum(sizes) - length(all_gone), "x"),
     row_names = unlist(row_names)
   )
+}
+
+# A function that gives the summary of a chunk; workers of a cluster sum up chunks of their own.
+chunk_summaries <- function(rows, chunks, input, cluster) {
+  if (is.null(cluster)) return(function(i) chunk_summary(rows, i, input))
+  workers <- min(length(cluster), length(chunks))
+  deal <- unname(split(chunks, ceiling(seq_along(chunks) * workers / length(chunks))))
+  found <- do.call(c, cluster_call(some_nodes(check_cluster(cluster), seq_len(workers)),
+                                   worker_summaries, rows, input, x = deal))
+  function(i) found[[match(i, chunks)]]
+}
+
+worker_summaries <- function(chunks, rows, input) {
+  in_worker(lapply(chunks, function(i) chunk_summary(rows, i, input)))
 }
 
 # Values of all chunks, as rbind() puts them together.

@@ -261,6 +261,12 @@ test_that("workers of a cluster make the same models", {
                     kernel_lda(Species ~ ., data, size = 12))
   expect_same_model(kernel_pca(~ . - Species, source, cluster = cluster, ncomp = 4),
                     kernel_pca(~ . - Species, data, ncomp = 4))
+  expect_same_model(kernel_pca(data[1:4], cluster = cluster, ncomp = 4),
+                    kernel_pca(data[1:4], ncomp = 4))
+  data$Sepal.Width[c(3, 290)] <- NA
+  expect_identical(message_of(kernel_lm(Species ~ ., in_chunks(data, 5), cluster = cluster)),
+                   message_of(kernel_lm(Species ~ ., data)))
+  data <- data[-c(3, 290), ]
   file <- temporary_file(".csv")
   write.csv(data, file, row.names = FALSE)
   expect_same_model(kernel_lm(Species ~ ., as_row_source(file, rows = 70), cluster = cluster),
