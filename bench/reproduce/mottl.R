@@ -107,4 +107,5 @@ item|set|method|reason
 Table, regression|*|regression, 100 columns, adaptive, noise 0|exact equalities leave 19 columns
 Table, recognition|*|*|not reproducible at 20 rows
 Table, recognition, 60 rows|*|recognition, 100 columns, adaptive|better than the print
+Table, recognition, 60 rows|*|*|60 rows in place of 20
 ")

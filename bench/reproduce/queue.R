@@ -203,7 +203,8 @@ add_reasons <- function(results, reasons) {
     r <- results[i, ]
     if (!r$inside %in% FALSE) return("")
     hit <- fits(reasons$item, r$item) & fits(reasons$set, r$set) & fits(reasons$method, r$method)
-    if (any(hit)) reasons$reason[which(hit)[1]] else ""
+    if (any(hit)) return(reasons$reason[which(hit)[1]])
+    if (!is.na(r$paper_runs) && r$runs < r$paper_runs) "too few runs yet to tell" else ""
   }, "")
   results
 }
