@@ -222,7 +222,8 @@ check_entries <- function(parts, arg) {
 
 # Entries in any order; those of one place add up, as in triplet matrices.
 sparse_from_entries <- function(i, j, value, size, names) {
-  order <- order(i, j, method = "radix")
+  # the order is stable: of entries column by column, as most matrices have them, rows are enough
+  order <- if (is.unsorted(j)) order(i, j, method = "radix") else order(i, method = "radix")
   i <- i[order]
   j <- j[order]
   value <- value[order]
