@@ -48,9 +48,9 @@
 #' With `basis` every kernel is replaced by what a basis of at most `size` rows makes of it, Z Z'
 #' with Z the coordinates of all rows: memory and time grow with the rows, not with their square,
 #' and predictions need the rows of the bases alone. Coordinate descent finds the rows at their
-#' bounds, and the others are solved for exactly, to a relative duality gap of 1e-6, of the problem with
-#' these kernels. Three kernels, 100,000 rows and bases of 500 took 27 seconds of processor and 3 GB
-#' (`bench/bench-factors.R`).
+#' bounds, and the others are solved for exactly, to a relative duality gap of 1e-6, of the problem
+#' with these kernels. Three kernels, 100,000 rows and bases of 500 took 27 seconds of processor and
+#' 3 GB (`bench/bench-factors.R`).
 #'
 #' Beyond two classes (not in the paper) each class is separated from the rest with one common
 #' set of weights, updated by the sum over the classes.
