@@ -6,7 +6,8 @@ parallel_plan <- function() {
 }
 
 # f(x[[1]]), f(x[[2]]), ...; it must not depend on the state of the random numbers.
-parallel_lapply <- function(x, f, verbose) {
+parallel_lapply <- function(x, f, verbose, cluster = NULL) {
+  if (!is.null(cluster)) return(cluster_lapply(cluster, x, f))
   if (parallel_plan()) {
     return(future.apply::future_lapply(x, f, future.packages = "kernelect", future.seed = NULL))
   }

@@ -115,8 +115,12 @@ within_scatter <- function(problem, kernel, w, threads) {
 }
 
 maximise <- function(problem, start, control) {
-  run <- .Call(ffi_maximise, problem$x, problem$u, problem$spec, problem$kernel,
-               as.double(start), search_control(control), control$threads)
+  run <- if (is.null(control$cluster)) {
+    .Call(ffi_maximise, problem$x, problem$u, problem$spec, problem$kernel, as.double(start),
+          search_control(control), control$threads)
+  } else {
+    maximise_on(control$cluster, problem, as.double(start), control)
+  }
   if (!is.finite(run$value)) {
     abort("not_finite", "The criterion is not finite at the start: the data in `x` are too large ",
           "or the kernel is zero. Use `scale = TRUE`, or another kernel.")

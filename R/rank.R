@@ -139,6 +139,9 @@
 #'   them.
 #' @param threads number of threads; the result does not depend on it.
 #' @param verbose draw a progress bar over restarts, resamples and eliminations.
+#' @param cluster a cluster of the package parallel (such as `parallel::makeCluster(2)`), or NULL.
+#'   Its workers share the pairs of rows of `"sas"`, `"scss"` and `"sfs"`, and the resamples of any
+#'   method; the ranking is the same, the value to 1e-12.
 #' @param ... nothing else is accepted.
 #' @returns An object of class `"kernel_rank"`, a list with
 #'   * `score`: per column, named, larger is better: the scale factor w, the Fisher score, or
@@ -187,11 +190,12 @@ kernel_rank.default <- function(
   optimizer = c("lbfgs", "ascent"), max_iter = 200, tol = 1e-6, restarts = 0, ridge = NULL,
   update = c("corrected", "printed"), cost = NULL, target = "balanced", block = NULL,
   resample = 0, n = 10, scale = TRUE, na_action = c("fail", "omit", "exclude"),
-  threads = getOption("kernelect.threads", 1L), verbose = FALSE, ...
+  threads = getOption("kernelect.threads", 1L), verbose = FALSE, ..., cluster = NULL
 ) {
   check_dots(...)
   control <- list(
     method = check_choice(method, "method", names(rank_methods)),
+    cluster = if (!is.null(cluster)) check_cluster(cluster),
     optimizer = check_choice(optimizer, "optimizer", c("lbfgs", "ascent")),
     max_iter = min(check_whole(max_iter, "max_iter", min = 1), 2^20), # the path has room for them
     tol = check_number(tol, "tol", min = 0),
@@ -353,13 +357,15 @@ selection_frequency <- function(x, control, draws) {
   count <- length(draws$real$rows)
   if (!count) return(NULL)
   verbose <- control$verbose
+  cluster <- control$cluster
   control$verbose <- FALSE
+  control$cluster <- NULL # a worker works alone
   all <- c(draws["real"], draws$null)
   jobs <- unlist(lapply(all, function(draw) lapply(draw$rows, function(i) list(draw$y, i))),
                  recursive = FALSE, use.names = FALSE)
   best <- parallel_lapply(jobs, function(job) {
     best_of_rows(x, job[[1L]], control, job[[2L]])
-  }, verbose)
+  }, verbose, cluster)
   share <- vapply(seq_along(all), function(draw) {
     tabulate(unlist(best[(draw - 1L) * count + seq_len(count)]), ncol(x)) / count
   }, numeric(ncol(x)))

@@ -18,11 +18,11 @@ check_shared <- function(shared, plan, grid, n, dots) {
 # What the candidates settled for, and their values: candidates by folds of all repetitions. Where
 # bases are limited by time, all candidates together take that of the model in the end, of many rows
 # half of it.
-shared_candidates <- function(problem, verbose) {
+shared_candidates <- function(problem, verbose, cluster) {
   share <- length(problem$grid$kernels) * (1 + (problem$n > many_rows))
   found <- parallel_lapply(problem$grid$kernels, function(kernel) {
     preserve_seed(problem$seed, function() shared_kernel(problem, kernel, share))
-  }, verbose)
+  }, verbose, cluster)
   list(
     chosen = unlist(lapply(found, `[[`, "chosen"), recursive = FALSE, use.names = FALSE),
     values = do.call(rbind, lapply(found, `[[`, "values"))

@@ -89,6 +89,8 @@
 #' @param rule which candidate is taken, see Details.
 #' @param nested estimate the error of the whole procedure by an outer cross-validation?
 #' @param seed a whole number.
+#' @param cluster a cluster of the package parallel, whose workers share the folds (or, with one
+#'   factorisation for all folds, the kernels); the results do not depend on it.
 #' @param shared share scaling, kernel width and basis among folds? See Details; NULL: with
 #'   [kernel_lm()] where `grid` is NULL or there are more than 2000 rows.
 #' @param fit_args a list of further arguments for `fit`, for those whose names are also arguments
@@ -128,13 +130,15 @@ kernel_tune <- function(x, ...) UseMethod("kernel_tune")
 kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, metric = NULL, folds = 10,
                                 repeats = 1, rule = c("best", "one_se"), nested = FALSE, seed = 1,
                                 ..., shared = NULL, fit_args = NULL, weights = NULL,
-                                na_action = c("fail", "omit", "exclude"), verbose = FALSE) {
+                                na_action = c("fail", "omit", "exclude"), verbose = FALSE,
+                                cluster = NULL) {
   plan <- tune_plan(check_function(fit, "fit"))
   dots <- check_tune_dots(c(list(...), check_fit_args(fit_args)), grid)
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
   na_action <- check_choice(na_action, "na_action", na_actions)
   rule <- check_choice(rule, "rule", c("best", "one_se"))
   verbose <- check_flag(verbose, "verbose")
+  if (!is.null(cluster)) check_cluster(cluster)
   nested <- check_flag(nested, "nested")
   repeats <- check_whole(repeats, "repeats", min = 1)
   data <- tune_rows(x, y, weights, plan, na_action)
@@ -152,8 +156,8 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, metric = NUL
     folds = folds, own_folds = own_folds, rule = rule, seed = seed, dots = dots,
     shared = check_shared(shared, plan, grid, data$n, dots)
   ))
-  tuned <- tune_problem(problem, verbose)
-  outer <- if (nested) nested_error(problem, verbose)
+  tuned <- tune_problem(problem, verbose, cluster)
+  outer <- if (nested) nested_error(problem, verbose, cluster)
   kernel <- problem$grid$kernels[[tuned$best$kernel]]
   model <- preserve_seed(seed, function() {
     if (!plan$own) return(fit_best(problem, tuned))
@@ -245,11 +249,11 @@ reached_size <- function(model, size) {
 # ---- the procedure -------------------------------------------------------------------------------
 
 # Results of all candidates, the best of them, its row of `settings`.
-tune_problem <- function(problem, verbose = FALSE) {
+tune_problem <- function(problem, verbose = FALSE, cluster = NULL) {
   found <- if (problem$shared) {
-    shared_candidates(problem, verbose)
+    shared_candidates(problem, verbose, cluster)
   } else {
-    list(chosen = chosen_on_all(problem), values = values_by_fold(problem, verbose))
+    list(chosen = chosen_on_all(problem), values = values_by_fold(problem, verbose, cluster))
   }
   table <- fill_chosen(candidates(problem), found$chosen, problem)
   weight <- if (is.null(problem$weights)) rep(1, problem$n) else problem$weights
@@ -266,13 +270,13 @@ tune_problem <- function(problem, verbose = FALSE) {
 
 # Every candidate fitted without each fold and measured on it: candidates by folds of all
 # repetitions.
-values_by_fold <- function(problem, verbose) {
+values_by_fold <- function(problem, verbose, cluster) {
   repetition <- rep(seq_along(problem$folds), vapply(problem$folds, max, 0))
   fold <- sequence(vapply(problem$folds, max, 0))
   values <- parallel_lapply(seq_along(fold), function(i) {
     out <- problem$folds[[repetition[i]]] == fold[i]
     preserve_seed(piece_seed(problem$seed, i), function() fold_values(problem, out))
-  }, verbose)
+  }, verbose, cluster)
   matrix(unlist(values), ncol = length(fold))
 }
 
@@ -382,7 +386,7 @@ fit_best <- function(problem, tuned) {
 
 # The whole procedure without each fold of the first repetition in turn, measured on that fold.
 # Folds that were given stay the folds of the inner cross-validation.
-nested_error <- function(problem, verbose) {
+nested_error <- function(problem, verbose, cluster) {
   fold <- problem$folds[[1L]]
   run <- function(i) {
     inner <- inner_problem(problem, fold, i)
@@ -395,7 +399,7 @@ nested_error <- function(problem, verbose) {
       metric_value(problem$metric, predicted, truth, take_rows(problem$weights, out))
     })
   }
-  values <- unlist(parallel_lapply(seq_len(max(fold)), run, verbose))
+  values <- unlist(parallel_lapply(seq_len(max(fold)), run, verbose, cluster))
   weight <- if (is.null(problem$weights)) rep(1, problem$n) else problem$weights
   combine_folds(matrix(values, 1L), as.vector(tapply(weight, fold, sum)), rep(1, max(fold)))
 }

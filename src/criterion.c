@@ -88,42 +88,70 @@ static double trace(const ke_criterion *c, double *gradient)
   return sum;
 }
 
-static double finish_alignment(const ke_criterion *c, double *gradient)
+/* <K,T>, <K,F> and their derivatives, in the order of the forms. */
+typedef struct {
+  double kt, kf;
+  const double *by_t, *by_f;
+} parts;
+
+static parts parts_of(const ke_criterion *c, const double *forms)
 {
-  const double kt = 2.0 * c->sums[0], kk = 2.0 * c->sums[1], norm = c->constant * sqrt(kk);
-  const double *by_t = finish_family(c, 0), *by_k = finish_family(c, 1);
-  for (size_t d = 0; d < c->d; d++)
-    gradient[d] = by_t[d] / norm - kt / norm * by_k[d] / kk;
-  return kt / norm;
+  const parts p = {forms[0], forms[1], forms + 2, forms + 2 + c->d};
+  return p;
 }
 
-static double finish_separability(const ke_criterion *c, double *gradient)
+static double finish_alignment(const ke_criterion *c, parts p, double *gradient)
 {
-  const double *by_t = finish_family(c, 0), *by_one = finish_family(c, 1), n = (double)c->n;
-  memset(gradient, 0, c->d * sizeof(double));
-  const double within = 2.0 * c->sums[0], all = 2.0 * c->sums[1];
-  const double below = trace(c, gradient) - within + c->constant,
-               value = (within - all / n) / below;
+  const double norm = c->constant * sqrt(p.kf);
   for (size_t d = 0; d < c->d; d++)
-    gradient[d] = (by_t[d] - by_one[d] / n - value * (gradient[d] - by_t[d])) / below;
+    gradient[d] = p.by_t[d] / norm - p.kt / norm * p.by_f[d] / p.kf;
+  return p.kt / norm;
+}
+
+static double finish_separability(const ke_criterion *c, parts p, double *gradient)
+{
+  const double n = (double)c->n;
+  memset(gradient, 0, c->d * sizeof(double));
+  const double below = trace(c, gradient) - p.kt + c->constant, value = (p.kt - p.kf / n) / below;
+  for (size_t d = 0; d < c->d; d++)
+    gradient[d] = (p.by_t[d] - p.by_f[d] / n - value * (gradient[d] - p.by_t[d])) / below;
   return value;
 }
 
-static double finish_product(const ke_criterion *c, double *gradient)
+size_t ke_criterion_forms_size(const ke_criterion *c) { return 2 + 2 * c->d; }
+
+void ke_criterion_weigh(ke_criterion *c, const double *w)
 {
-  memcpy(gradient, finish_family(c, 0), c->d * sizeof(double));
-  return 2.0 * c->sums[0];
+  ke_pack_for(&c->kernel, c->x, c->n, NULL, w, &c->rows);
+}
+
+void ke_criterion_forms(ke_criterion *c, const double *w, double *forms, const ke_env *env)
+{
+  ke_criterion_weigh(c, w);
+  ke_strips_sum(c, env);
+  memset(forms, 0, ke_criterion_forms_size(c) * sizeof(double));
+  forms[0] = 2.0 * c->sums[0];
+  memcpy(forms + 2, finish_family(c, 0), c->d * sizeof(double));
+  if (c->type == KE_PRODUCT)
+    return;
+  forms[1] = 2.0 * c->sums[1];
+  memcpy(forms + 2 + c->d, finish_family(c, 1), c->d * sizeof(double));
+}
+
+ke_status ke_criterion_finish(ke_criterion *c, const double *forms, double *value, double *gradient)
+{
+  const parts p = parts_of(c, forms);
+  switch (c->type) {
+  case KE_ALIGNMENT: *value = finish_alignment(c, p, gradient); break;
+  case KE_SEPARABILITY: *value = finish_separability(c, p, gradient); break;
+  default: memcpy(gradient, p.by_t, c->d * sizeof(double)); *value = p.kt;
+  }
+  return isfinite(*value) ? KE_OK : KE_NOT_FINITE;
 }
 
 ke_status ke_criterion_evaluate(ke_criterion *c, const double *w, double *value, double *gradient,
                                 const ke_env *env)
 {
-  ke_pack_for(&c->kernel, c->x, c->n, NULL, w, &c->rows);
-  ke_strips_sum(c, env);
-  switch (c->type) {
-  case KE_ALIGNMENT: *value = finish_alignment(c, gradient); break;
-  case KE_SEPARABILITY: *value = finish_separability(c, gradient); break;
-  default: *value = finish_product(c, gradient);
-  }
-  return isfinite(*value) ? KE_OK : KE_NOT_FINITE;
+  ke_criterion_forms(c, w, c->forms, env);
+  return ke_criterion_finish(c, c->forms, value, gradient);
 }

@@ -160,6 +160,8 @@ SEXP ffi_nested_errors(SEXP rows, SEXP label, SEXP number, SEXP rounding, SEXP t
                        SEXP verbose);
 
 SEXP ffi_criterion(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP threads);
+SEXP ffi_criterion_forms(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP threads);
+SEXP ffi_criterion_finish(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP forms);
 SEXP ffi_maximise(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP start, SEXP control, SEXP threads);
 SEXP ffi_maximise_function(SEXP function, SEXP environment, SEXP start, SEXP control);
 SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP threads);

@@ -11,7 +11,7 @@ const double *ffi_target(SEXP u, size_t n, size_t *rank)
   return values;
 }
 
-/* spec: type, constant, block */
+/* spec: type, constant, block; where work is shared also share (from 0) and shares */
 static ke_criterion criterion_of(SEXP x, SEXP u, SEXP spec, SEXP kernel, const ke_env *env)
 {
   ke_criterion c;
@@ -23,6 +23,10 @@ static ke_criterion criterion_of(SEXP x, SEXP u, SEXP spec, SEXP kernel, const k
   ffi_assert(TYPEOF(spec) == VECSXP, "criterion");
   c.type = (ke_criterion_type)ffi_choice(ffi_element(spec, "type"), types, "criterion");
   c.constant = ffi_number(spec, "constant");
+  if (ffi_element(spec, "shares") != R_NilValue) {
+    c.share = (size_t)ffi_number(spec, "share");
+    c.shares = (size_t)ffi_number(spec, "shares");
+  }
   c.x = ffi_matrix(x, &c.n, &c.d, "x");
   c.kernel = ffi_kernel(kernel, c.d);
   c.u = ffi_target(u, c.n, &c.rank);
@@ -35,6 +39,41 @@ static ke_criterion criterion_of(SEXP x, SEXP u, SEXP spec, SEXP kernel, const k
   return c;
 }
 
+static SEXP value_and_gradient(double value, const double *gradient, size_t d)
+{
+  const char *const names[] = {"value", "gradient"};
+  const SEXP values[] = {PROTECT(Rf_ScalarReal(value)), PROTECT(ffi_vector(gradient, d))};
+  SEXP out = ffi_named_list(2, names, values);
+  UNPROTECT(2);
+  return out;
+}
+
+/* What a share of the pairs of rows adds to the criterion. */
+SEXP ffi_criterion_forms(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
+  ke_criterion c = criterion_of(x, u, spec, kernel, &env);
+  const double *w = ffi_optional(weights, c.d, "weights");
+  ffi_assert(w != NULL, "weights");
+  double *forms = ffi_doubles(ke_criterion_forms_size(&c));
+  ke_criterion_forms(&c, w, forms, &env);
+  return ffi_vector(forms, ke_criterion_forms_size(&c));
+}
+
+/* Value and gradient from the sum of all shares. */
+SEXP ffi_criterion_finish(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP forms)
+{
+  const ke_env env = ffi_env_serial();
+  ke_criterion c = criterion_of(x, u, spec, kernel, &env);
+  const double *w = ffi_optional(weights, c.d, "weights"),
+               *sums = ffi_optional(forms, ke_criterion_forms_size(&c), "forms");
+  ffi_assert(w != NULL && sums != NULL, "weights");
+  double *gradient = ffi_doubles(c.d), value;
+  ke_criterion_weigh(&c, w);
+  ke_criterion_finish(&c, sums, &value, gradient);
+  return value_and_gradient(value, gradient, c.d);
+}
+
 /* Value and gradient (by v = w^2) for scale factors w. */
 SEXP ffi_criterion(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP threads)
 {
@@ -44,11 +83,7 @@ SEXP ffi_criterion(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP th
   ffi_assert(w != NULL, "weights");
   double *gradient = ffi_doubles(c.d), value;
   ke_criterion_evaluate(&c, w, &value, gradient, &env);
-  const char *const names[] = {"value", "gradient"};
-  const SEXP values[] = {PROTECT(Rf_ScalarReal(value)), PROTECT(ffi_vector(gradient, c.d))};
-  SEXP out = ffi_named_list(2, names, values);
-  UNPROTECT(2);
-  return out;
+  return value_and_gradient(value, gradient, c.d);
 }
 
 typedef struct {

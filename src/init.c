@@ -28,6 +28,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_copy_columns, 2),
     ENTRY(ffi_column_sd, 2),
     ENTRY(ffi_criterion, 6),
+    ENTRY(ffi_criterion_finish, 6),
+    ENTRY(ffi_criterion_forms, 6),
     ENTRY(ffi_diagonal, 2),
     ENTRY(ffi_descend, 4),
     ENTRY(ffi_distances, 1),

@@ -133,7 +133,7 @@ size_t ke_criterion_work(const ke_criterion *c, const ke_env *env)
   const size_t padded = ke_padded(c->n), blocks = ke_kernel_blocks(&c->kernel);
   return ke_panel_size(c->n, c->rank) + blocks * (ke_panel_size(c->n, c->d) + padded) +
          across_rows(c) * c->n + total_size(c) + slots(c, env) * slot_size(c) +
-         (size_t)env->threads * buffer_size(c);
+         ke_criterion_forms_size(c) + (size_t)env->threads * buffer_size(c);
 }
 
 /* ---- what does not depend on the weights --------------------------------------------- */
@@ -169,7 +169,8 @@ void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env)
   c->rows.norm = c->rows.panel + blocks * ke_panel_size(c->n, c->d);
   c->across = c->rows.norm + blocks * padded;
   c->sums = c->across + across_rows(c) * c->n;
-  c->buffer = c->sums + total_size(c) + slots(c, env) * slot_size(c);
+  c->forms = c->sums + total_size(c) + slots(c, env) * slot_size(c);
+  c->buffer = c->forms + ke_criterion_forms_size(c);
   ke_panels(c->u, c->n, NULL, NULL, &c->target);
   fill_across(c);
 }
@@ -387,9 +388,12 @@ static void sum_batch(ke_criterion *c, size_t j0, size_t first, size_t count, co
 void ke_strips_sum(ke_criterion *c, const ke_env *env)
 {
   const size_t strips = (c->n + KE_STRIP - 1) / KE_STRIP, step = slots(c, env);
+  size_t batch = 0;
   memset(c->sums, 0, total_size(c) * sizeof(double));
   for (size_t j0 = 0; j0 < c->n; j0 += c->block)
-    for (size_t first = j0 / KE_STRIP; first < strips; first += step) {
+    for (size_t first = j0 / KE_STRIP; first < strips; first += step, batch++) {
+      if (c->shares > 1 && batch % c->shares != c->share)
+        continue;
       ke_check(env);
       sum_batch(c, j0, first, ke_smaller(step, strips - first), env);
     }

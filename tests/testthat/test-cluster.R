@@ -213,4 +213,53 @@ test_that("every chunk is visited once, in order, by any number of workers", {
                    source_apply(rows_of(x, 1), sums, add = 1))
 })
 
+test_that("pairs of rows shared among workers give the ranking of one process", {
+  x <- random_matrix(620, 5)
+  y <- factor(x[, 2] * x[, 4] + 0.1 * x[, 1] > 0)
+  for (method in c("sas", "scss", "sfs")) {
+    alone <- kernel_rank(x, y, method = method, max_iter = 15)
+    shared <- kernel_rank(x, y, method = method, max_iter = 15, cluster = three)
+    expect_identical(shared$ranking, alone$ranking)
+    expect_equal(shared$value, alone$value, tolerance = 1e-12)
+    expect_equal(shared$weights, alone$weights, tolerance = 1e-6)
+    expect_null(shared$cluster)
+  }
+})
+
+test_that("shares of the pairs of rows add up to the criterion", {
+  x <- random_matrix(500, 3)
+  y <- factor(rep(1:2, 250))
+  for (criterion in c("alignment", "separability", "hsic")) {
+    problem <- criterion_problem(x, y, rbf_kernel(sigma = 2), criterion)
+    whole <- evaluate_criterion(problem, c(1, 2, 0.5))
+    forms <- lapply(0:2, function(share) {
+      .Call(ffi_criterion_forms, problem$x, problem$u, c(problem$spec, share = share, shares = 3),
+            problem$kernel, c(1, 2, 0.5), 1L)
+    })
+    expect_gt(min(vapply(forms, `[`, 0, 1L) != 0), 0) # each has its part
+    found <- .Call(ffi_criterion_finish, problem$x, problem$u, problem$spec, problem$kernel,
+                   c(1, 2, 0.5), Reduce(`+`, forms))
+    expect_equal(found, whole, tolerance = 1e-11)
+  }
+})
+
+test_that("resamples and folds on workers are those of one process", {
+  x <- random_matrix(80, 4)
+  y <- factor(x[, 1] > 0)
+  rank <- function(...) {
+    set.seed(2)
+    kernel_rank(x, y, method = "fisher", resample = 6, n = 1, ...)
+  }
+  alone <- rank()
+  shared <- rank(cluster = two)
+  expect_identical(shared$frequency, alone$frequency)
+  expect_identical(shared$null, alone$null)
+  tune <- function(...) {
+    kernel_tune(x, y, grid = list(sigma = c(1, 2), size = c(5, 10), ridge = 0.1), folds = 3,
+                seed = 4, ...)
+  }
+  expect_identical(tune(cluster = two)$results, tune()$results)
+  expect_error(tune(cluster = 1), "`cluster`", class = "kernelect_error_argument")
+})
+
 stop_quietly(three)

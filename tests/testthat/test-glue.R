@@ -78,6 +78,15 @@ glue_calls <- function() {
       c(problem, list(spec, linear, c(1, 1), 1L)),
       c(bad_problem, list(bad_spec, c(bad_kernel, list(spline)), list(1, NULL, 1:2), bad_threads))
     ),
+    ffi_criterion_forms = list(
+      c(problem, list(spec, linear, c(1, 1), 1L)),
+      c(bad_problem, list(bad_spec, c(bad_kernel, list(spline)), list(1, NULL, 1:2), bad_threads))
+    ),
+    ffi_criterion_finish = list(
+      c(problem, list(spec, linear, c(1, 1), numeric(6))),
+      c(bad_problem, list(bad_spec, c(bad_kernel, list(spline)), list(1, NULL, 1:2),
+        list(1, NULL, 1:6)))
+    ),
     ffi_maximise = list(
       c(problem, list(spec, linear, c(1, 1), control, 1L)),
       c(bad_problem, list(bad_spec, bad_kernel, list(1, NULL, 1:2), bad_control, bad_threads))
