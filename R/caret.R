@@ -23,7 +23,7 @@
 #' if (requireNamespace("caret", quietly = TRUE)) {
 #'   control <- caret::trainControl("cv", number = 3, classProbs = TRUE)
 #'   fitted <- caret::train(Species ~ ., iris, method = kernel_caret(), trControl = control,
-#'                          tuneGrid = data.frame(sigma = NA, size = c(5, 10), ridge = 0.1))
+#'                          tuneGrid = data.frame(sigma = 2, size = c(5, 10), ridge = 0.1))
 #'   fitted$results
 #'   predict(fitted, iris[c(1, 51, 101), ], type = "prob")
 #' }

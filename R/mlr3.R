@@ -1,6 +1,8 @@
 # The mlr3 filter "kernel_rank". Its class inherits from one of mlr3filters, so it is made when that
 # package is loaded, before or after this one, and put among its filters.
 
+utils::globalVariables(c("self", "super")) # in methods of R6 classes
+
 #' The mlr3 filter "kernel_rank"
 #'
 #' `mlr3filters::flt("kernel_rank")` scores the columns of a task by [kernel_rank()]. Use it in
