@@ -77,10 +77,7 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
   place <- source_place(cluster, memory, resume)
   x <- rows_or_source(x, y, weights, place)
   ridge <- check_ridge(ridge)
-  control <- model_control(basis, size, tol,
-    center = center, neighbours = neighbours, threshold = threshold, first = first,
-    threads = threads, verbose = verbose
-  )
+  control <- model_control(basis, size, tol, passed_on(environment()))
   control$modest <- missing(size)
   control$where <- place
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),

@@ -124,10 +124,7 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   if (is.null(basis) && missing(size)) size <- Inf
   loo <- identical(size, "loo")
   if (is.character(size) && !loo) must_be("size", "a whole number, NULL, Inf or \"loo\"", size)
-  control <- model_control(basis, if (!loo) size, tol,
-    center = center, neighbours = neighbours, threshold = threshold, first = first,
-    threads = threads, verbose = verbose
-  )
+  control <- model_control(basis, if (!loo) size, tol, passed_on(environment()))
   control$modest <- loo
   control$where <- place
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),

@@ -53,19 +53,27 @@ warn_kernel_unused <- function() {
 
 # The arguments of a basis as a model takes them; `basis` NULL means pivoting to the numerical
 # rank, which keeps the span of all rows.
-model_control <- function(basis, size, tol, ...) {
-  if (is.null(basis)) {
-    return(basis_control("cholesky", size = if (is.null(size)) Inf else size, tol = 0, ...))
+model_control <- function(basis, size, tol, arguments) {
+  control <- function(method, size, tol) {
+    do.call(basis_control, c(list(method, size = size, tol = tol), arguments))
   }
-  if (inherits(basis, "kernel_basis")) {
-    return(basis_control(basis$method, size = size, tol = tol, ...))
-  }
+  if (is.null(basis)) return(control("cholesky", if (is.null(size)) Inf else size, 0))
+  if (inherits(basis, "kernel_basis")) return(control(basis$method, size, tol))
   if (!(is.character(basis) && length(basis) == 1L && basis %in% basis_methods)) {
     methods <- paste0("\"", basis_methods, "\"", collapse = ", ")
     must_be("basis", paste0("NULL, a kernel_basis, or one of ", methods), basis)
   }
-  basis_control(basis, size = size, tol = tol, ...)
+  control(basis, size, tol)
 }
+
+# What every model takes for its basis and passes on as it is: from the frame of its method, or from
+# a list of its arguments; `but` those that mean something else there.
+passed_on <- function(from, but = NULL) {
+  names <- setdiff(intersect(basis_arguments, names(from)), but)
+  if (is.environment(from)) mget(names, envir = from) else from[names]
+}
+
+basis_arguments <- c("center", "neighbours", "threshold", "first", "threads", "verbose")
 
 given_basis <- function(x, y, basis, kernel, control, na_action, respond, weights) {
   validate_basis(basis, "basis")

@@ -66,9 +66,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
   x <- rows_or_source(rows_or_gram(x, K), NULL, NULL, place)
   center <- check_flag(center, "center")
   if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
-  control <- model_control(basis, size, tol,
-    threshold = threshold, first = first, threads = threads, verbose = verbose
-  )
+  control <- model_control(basis, size, tol, passed_on(environment(), but = "center"))
   control$where <- place
   if (is.null(basis) && is_rows(x)) check_linear(kernel)
   whole <- is.null(basis) && is.null(size) && !is_rows(x)

@@ -122,9 +122,7 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   check_threshold(threshold)
   if (is.null(tol)) tol <- if (method == "kpca") 0 else 0.01
   control <- model_control(if (is.character(basis)) engine_method(method) else basis,
-    basis_size, tol,
-    center = center, neighbours = neighbours, threshold = threshold, first = first,
-    threads = threads, verbose = verbose
+    basis_size, tol, passed_on(environment())
   )
   control$limit_name <- "basis_size"
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),

@@ -116,10 +116,7 @@ training_basis <- function(train, kernel, settings, dots, method, respond, share
   if (is.null(size) && !is.null(args$basis)) {
     size <- min(n, default_limit(list(modest = TRUE), share * n))
   }
-  control <- model_control(args$basis, size, args$tol,
-    center = args$center, neighbours = args$neighbours, threshold = args$threshold,
-    first = args$first, threads = args$threads
-  )
+  control <- model_control(args$basis, size, args$tol, passed_on(args, but = "verbose"))
   parts <- fit_basis(train$x, train$y, args$basis, kernel, control, args$scale, "fail",
                      respond = respond, weights = train$weights)
   c(parts, list(args = args))
