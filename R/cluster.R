@@ -233,11 +233,14 @@ fits_round <- function(body, message) {
 source_apply <- function(source, f, cluster = NULL, ...) {
   chunks <- which(source$sizes > 0)
   if (is.null(cluster)) return(chunk_apply(chunks, source, f, ...))
-  workers <- min(length(cluster), length(chunks))
-  deal <- split(chunks, ceiling(seq_along(chunks) * workers / length(chunks)))
-  replies <- cluster_call(some_nodes(check_cluster(cluster), seq_len(workers)), worker_apply,
-                          source, f, ..., x = unname(deal))
-  do.call(c, replies)
+  do.call(c, share_chunks(chunks, cluster, worker_apply, source, f, ...))
+}
+
+# f(chunks, ...) in every worker, each with chunks of its own that lie side by side.
+share_chunks <- function(.chunks, .cluster, .f, ...) {
+  workers <- min(length(check_cluster(.cluster)), length(.chunks))
+  deal <- split(.chunks, ceiling(seq_along(.chunks) * workers / length(.chunks)))
+  cluster_call(some_nodes(.cluster, seq_len(workers)), .f, ..., x = unname(deal))
 }
 
 worker_apply <- function(chunks, source, f, ...) in_worker(chunk_apply(chunks, source, f, ...))

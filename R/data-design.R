@@ -9,10 +9,7 @@ design_matrix <- function(x, arg = "x") {
     abort("argument", "`", if (is_gram(x)) x$arg else arg, "` is a Gram matrix, and the columns ",
           "of the data are needed here. Give the rows themselves.")
   }
-  if (is_source(x) || is_rows(x)) {
-    abort("argument", "`", arg, "` is a row source, and all rows are needed here: sources are for ",
-          "`kernel_basis()`, `kernel_pca()`, `kernel_lm()`, `kernel_lda()` and `predict()`.")
-  }
+  if (is_source(x)) refuse_source(arg)
   if (is.data.frame(x)) {
     return(design_from_frame(x, arg))
   }

@@ -8,7 +8,9 @@ fit_formula <- function(.fit, formula, data, .call, ..., .response = TRUE) {
   if ("weights" %in% names(.call) && !"weights" %in% names(formals(.fit))) {
     abort("dots", "Unknown argument: `weights`. This function takes no case weights.")
   }
-  parts <- if (!missing(data) && is_source(data)) {
+  by_chunks <- !missing(data) && is_source(data)
+  if (by_chunks && !"memory" %in% names(formals(.fit))) refuse_source("data")
+  parts <- if (by_chunks) {
     formula_source(formula, data, .response, .call$subset, .call$weights)
   } else {
     formula_data(formula, data, .response, .call$subset, .call$weights)

@@ -21,7 +21,7 @@ fit_source_basis <- function(rows, basis, kernel, control, scale, na_action, def
   }
   data <- source_data(rows, scale, na_action, control)
   data$y <- respond(data$y) # what is wrong with it is told before the work
-  inform_memory(data$n, control)
+  inform_memory(data$n)
   fit <- source_basis(data, kernel, control)
   source_parts(fit$basis, data, control)
 }
@@ -142,13 +142,10 @@ fold_blocks <- function(chunks, z, step) {
 
 # The state of every worker, in the order of the chunks they had.
 by_workers <- function(z, step) {
-  chunks <- seq_along(z$x$sizes)
-  workers <- min(length(z$cluster), length(chunks))
-  deal <- unname(split(chunks, ceiling(chunks * workers / length(chunks))))
-  nodes <- some_nodes(check_cluster(z$cluster), seq_len(workers))
+  cluster <- z$cluster
   z$cluster <- NULL
   z$verbose <- FALSE
-  cluster_call(nodes, worker_blocks, z, step, x = deal)
+  share_chunks(seq_along(z$x$sizes), cluster, worker_blocks, z, step)
 }
 
 worker_blocks <- function(chunks, z, step) in_worker(fold_blocks(chunks, z, step))
@@ -331,7 +328,7 @@ coordinate_product <- function(z, v, mean = NULL) {
 # ---- memory -------------------------------------------------------------------------------------
 
 # What a fit holds of every row whatever the chunks are, said where the machine has less.
-inform_memory <- function(n, control, values = 12) {
+inform_memory <- function(n, values = 12) {
   need <- 8 * values * n
   has <- .Call(ffi_memory_limit)
   if (need > has) {

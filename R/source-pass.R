@@ -236,10 +236,8 @@ scan_chunks <- function(rows, input, control) {
 # A function that gives the summary of a chunk; workers of a cluster sum up chunks of their own.
 chunk_summaries <- function(rows, chunks, input, cluster) {
   if (is.null(cluster)) return(function(i) chunk_summary(rows, i, input))
-  workers <- min(length(cluster), length(chunks))
-  deal <- unname(split(chunks, ceiling(seq_along(chunks) * workers / length(chunks))))
-  found <- do.call(c, cluster_call(some_nodes(check_cluster(cluster), seq_len(workers)),
-                                   worker_summaries, rows, input, x = deal))
+  greet_workers(check_cluster(cluster))
+  found <- do.call(c, share_chunks(chunks, cluster, worker_summaries, rows, input))
   function(i) found[[match(i, chunks)]]
 }
 

@@ -87,6 +87,11 @@ new_source <- function(read, sizes, columns, label, slow = FALSE) {
 
 is_source <- function(x) inherits(x, "row_source")
 
+refuse_source <- function(arg) {
+  abort("argument", "`", arg, "` is a row source, and all rows are needed here: sources are for ",
+        "`kernel_basis()`, `kernel_pca()`, `kernel_lm()`, `kernel_lda()` and `predict()`.")
+}
+
 # A source may come from a script that made or changed it.
 validate_source <- function(source, arg) {
   sound <- is.list(source) && is.function(source$read) && is.numeric(source$sizes) &&

@@ -247,6 +247,18 @@ test_that("slow sources are read once and kept as numbers", {
   expect_same_model(fit, kernel_lm(m, iris$Species, size = 10))
 })
 
+test_that("memory that the machine has not is told of", {
+  expect_message(inform_memory(1e15), "will be needed", class = "kernelect_message")
+  expect_silent(inform_memory(1e3))
+})
+
+test_that("sources are refused where all rows are needed", {
+  source <- in_chunks(iris, 3)
+  expect_snapshot(error = TRUE, kernel_takes(Species ~ ., source))
+  expect_error(kernel_rank(source, iris$Species), "row source", class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., source), "row source", class = "kernelect_error_argument")
+})
+
 test_that("workers of a cluster make the same models", {
   skip_on_cran()
   cluster <- tryCatch(parallel::makeCluster(2), error = function(e) NULL)
