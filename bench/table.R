@@ -31,6 +31,7 @@ job_lines <- function(job) {
 
 table <- do.call(rbind, lapply(split(cells, factor(cells$bench, unique(cells$bench))), job_lines))
 rownames(table) <- NULL
+options(width = 140)
 print(table, right = FALSE, row.names = FALSE)
 processors <- unique(stats::na.omit(cells$processor))
 cat("\nprocessor seconds, one thread; ratio: times those of the first line of the job\n")
