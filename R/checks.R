@@ -142,10 +142,26 @@ refuse_dots <- function(names, count, f, values = NULL) {
   near <- unique(unlist(lapply(names[!unnamed], nearest_name, setdiff(names(formals(f)), "..."))))
   shown <- ifelse(unnamed, "an unnamed argument", paste0("`", names, "`"))
   hint <- if ("kernel" %in% names(formals(f))) kernel_hint(names, values)
+  if (is.null(hint)) hint <- foreign_hint(names[!unnamed], names(formals(f)))
   abort("dots", "Unknown argument: ", paste(shown, collapse = ", "), ". ",
         if (!is.null(hint)) hint
         else if (length(near)) paste0("Did you mean ", backticked(near), "?")
         else "Check the spelling: argument names are case-sensitive and listed on the help page.")
+}
+
+# What arguments of other packages are called here, where there is such an argument.
+foreign_arguments <- c(
+  lambda = "ridge", C = "cost", features = "ncomp", kpar = "kernel", na.action = "na_action"
+)
+
+foreign_hint <- function(names, known) {
+  ours <- stats::na.omit(foreign_arguments[names])
+  if ("method" %in% names && "basis" %in% known) ours <- c(ours, method = "basis")
+  if (any(c("C", "cost") %in% names) && !"cost" %in% known) {
+    ours <- c(ours, C = "ridge")
+  }
+  ours <- unique(ours[ours %in% known])
+  if (length(ours)) paste0("Here it is ", backticked(ours), ".")
 }
 
 # Never more than there are processors; that is said once a session.

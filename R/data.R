@@ -94,7 +94,21 @@ rows_or_gram <- function(x, K) {
     return(given_gram(K, "K"))
   }
   if (!is.null(K)) abort("argument", "Give `x` or `K`, not both.")
-  if (is_kernel_matrix(x)) given_gram(x, "x") else x
+  if (is_kernel_matrix(x)) return(given_gram(x, "x"))
+  if (looks_like_gram(x)) {
+    inform("`x` is symmetric with a positive diagonal, as a Gram matrix is, and is taken for ",
+           "columns of data. If it is a Gram matrix, give it as `K = `.")
+  }
+  x
+}
+
+# Square, symmetric, and no value beyond what its diagonal allows. A single pass is cheap beside
+# any fit.
+looks_like_gram <- function(x) {
+  if (!is.matrix(x) || !is.double(x) || nrow(x) != ncol(x) || nrow(x) < 3L) return(FALSE)
+  own <- diag(x)
+  if (anyNA(own) || any(own <= 0) || any(x[1L, ] != x[, 1L], na.rm = TRUE)) return(FALSE)
+  isTRUE(all(x == t(x))) && all(abs(x) <= sqrt(own) * rep(sqrt(own), each = nrow(x)) * (1 + 1e-8))
 }
 
 given_gram <- function(K, arg) {

@@ -134,7 +134,8 @@ response_matrix <- function(y) {
     return(list(matrix = indicators(y), classes = y, vector = FALSE))
   }
   if (!is.numeric(y) || is.object(y)) {
-    must_be("y", "a factor, a numeric vector or a numeric matrix", y)
+    must_be("y", "a factor, a numeric vector or a numeric matrix", y,
+            if (length(time_kind(y))) " Convert it with `as.numeric()`.")
   }
   values <- if (is.matrix(y)) y else matrix(y)
   storage.mode(values) <- "double"

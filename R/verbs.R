@@ -128,6 +128,9 @@ coef.kernelect_model <- function(object, ...) {
 #' @details
 #' A model keeps its call, but neither data nor environments: `update()` and `model.frame()` look
 #' for the data where they are called. Functions and values that the formula used are kept.
+#' `model.matrix()` gives the numeric columns that the kernel sees, before scaling, and
+#' `variable.names()` their names. There is no likelihood (`logLik()`, `AIC()`), `vcov()` or
+#' `anova()` of a penalised fit on chosen rows; the errors say what to use instead.
 #'
 #' With `na_action = "exclude"` the values of rows that were left out are NA in `fitted()`,
 #' `residuals()` and `predict()` without new data; with `"omit"` they are absent. `na.action` in the
@@ -158,7 +161,7 @@ NULL
 update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
   call <- fitting_call(object)
   here <- parent.frame()
-  if (!missing(formula.)) call$formula <- stats::update.formula(stats::formula(object), formula.)
+  if (!missing(formula.)) call$formula <- updated_formula(stats::formula(object), formula.)
   if (is.call(call$formula)) {
     call$formula <- structure(
       call$formula, class = "formula", .Environment = formula_home(object, here)
@@ -177,6 +180,13 @@ update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
   if (!check_flag(evaluate, "evaluate")) return(portable_call(call, object))
   call[[1L]] <- get(as.character(call[[1L]]), topenv()) # the package need not be attached
   eval(call, here)
+}
+
+# `. ~ . - a` of a formula without a response has none either.
+updated_formula <- function(old, changes) {
+  new <- stats::update.formula(old, changes)
+  if (length(old) == 2L && length(new) == 3L && identical(new[[2L]], quote(.))) new[[2L]] <- NULL
+  new
 }
 
 fitting_call <- function(object) {
@@ -258,6 +268,36 @@ model.frame.kernelect_model <- function(formula, ...) {
   })
 }
 
+# The numeric columns that the kernel sees, before they are scaled.
+#' @rdname verbs
+#' @importFrom stats model.matrix
+#' @export
+model.matrix.kernelect_model <- function(object, ...) { # nolint: object_name_linter.
+  frame <- do.call(stats::model.frame, list(object, ...), quote = TRUE, envir = parent.frame())
+  match_columns(frame, model_input(object), "data")
+}
+
+#' @importFrom stats variable.names
+#' @export
+variable.names.kernelect_model <- function(object, ...) { # nolint: object_name_linter.
+  check_dots(...)
+  input <- model_input(object)
+  if (!is.null(input$columns)) return(input$columns)
+  abort("argument", "The model has no names of columns: it was fitted to ",
+        if (is.null(input)) "a Gram matrix." else "columns without names.")
+}
+
+#' @importFrom stats case.names
+#' @export
+case.names.kernelect_model <- function(object, ...) { # nolint: object_name_linter.
+  check_dots(...)
+  if (inherits(object, "kernel_tune")) return(stats::case.names(validate_tune(object)$model))
+  kept <- Filter(length, unclass(object)[c("fitted.values", "scores")])
+  if (!length(kept)) abort("argument", "The model keeps no training rows, nor their names.")
+  rows <- if (is.matrix(kept[[1L]])) rownames(kept[[1L]]) else names(kept[[1L]])
+  if (is.null(rows)) as.character(seq_len(NROW(kept[[1L]]))) else rows
+}
+
 # The blueprint of the columns, wherever a model has it.
 model_input <- function(object) {
   if (inherits(object, "kernel_tune")) object <- object$model
@@ -305,6 +345,28 @@ simulate.kernelect_model <- function(object, nsim = 1, seed = NULL, ...) {
   answer_for_tuned(object, stats::simulate,
                    "distribution to simulate from: only regressions by kernel_lm() have one",
                    nsim = nsim, seed = seed, ...)
+}
+
+# A penalised fit on chosen rows has neither likelihood nor the covariance of free coefficients.
+#' @importFrom stats logLik
+#' @export
+logLik.kernelect_model <- function(object, ...) { # nolint: object_name_linter.
+  abort("argument", "An object of class \"", own_class(object), "\" has no likelihood, and so no ",
+        "AIC or BIC: compare models by leave-one-out (`loo` of kernel_lm()) or `kernel_tune()`.")
+}
+
+#' @importFrom stats vcov
+#' @export
+vcov.kernelect_model <- function(object, ...) {
+  abort("argument", "Coefficients of an object of class \"", own_class(object), "\" are penalised ",
+        "and have no covariance matrix: see `predict(se.fit, interval)` of kernel_lm().")
+}
+
+#' @importFrom stats anova
+#' @export
+anova.kernelect_model <- function(object, ...) {
+  abort("argument", "An object of class \"", own_class(object), "\" has no analysis of variance: ",
+        "compare models by leave-one-out (`loo` of kernel_lm()) or `kernel_tune()`.")
 }
 
 # Case weights, or what a model calls its weights: of directions, columns or kernels.

@@ -363,13 +363,57 @@ test_that("rows of weight zero are left out of a model on a basis, and NA where 
 test_that("every call of the table of integrations runs where its package is there", {
   table <- utils::read.csv(system.file("results", "integrations.csv", package = "kernelect"))
   absent <- unique(Filter(Negate(function(p) nzchar(system.file(package = p))), table$package))
+  home <- environment()
   for (call in table$call[!table$package %in% absent]) {
     found <- with_seed(1, tryCatch(suppressWarnings(suppressMessages(
-      eval(parse(text = call), new.env(parent = globalenv()))
+      eval(parse(text = call), new.env(parent = home))
     )), error = identity))
     expect_false(inherits(found, "error"),
       label = paste0(call, ": ", if (inherits(found, "error")) conditionMessage(found)))
     expect_gt(length(found), 0, label = call)
   }
   if (length(absent)) skip(paste("not installed:", paste(absent, collapse = ", ")))
+})
+
+test_that("a square symmetric matrix as rows gets a hint that it may be a Gram matrix", {
+  x <- scale(as.matrix(mtcars[c("wt", "hp")]))
+  K <- unname(gram(x))
+  for (fit in list(kernel_basis, kernel_pca)) expect_message(fit(K), "give it as `K = `")
+  expect_message(kernel_lm(K, mtcars$mpg, size = 3), "give it as `K = `")
+  for (other in list(K[, -1], replace(K, 2, 5), -K, as.matrix(stats::dist(x)), x)) {
+    expect_no_hint <- tryCatch(kernel_basis(other, size = 2), kernelect_message = identity)
+    expect_false(inherits(expect_no_hint, "kernelect_message"))
+  }
+  beyond <- replace(K, c(2, 33), 3) # symmetric, but not positive
+  expect_false(kernelect:::looks_like_gram(beyond))
+  expect_true(kernelect:::looks_like_gram(K))
+})
+
+test_that("names that other packages use point to ours", {
+  x <- iris[1:4]
+  expect_error(kernel_lm(x, iris$Species, lambda = 1), "Here it is `ridge`",
+    class = "kernelect_error_dots")
+  expect_error(kernel_lm(x, iris$Species, C = 1), "Here it is `ridge`")
+  expect_error(kernel_fusion(x, iris$Species, C = 1), "Here it is `cost`")
+  expect_error(kernel_lm(x, iris$Species, method = "fvs"), "Here it is `basis`")
+  expect_error(kernel_lm(x, iris$Species, kpar = list(sigma = 1)), "Here it is `kernel`")
+  expect_error(kernel_pca(x, features = 2), "Here it is `ncomp`")
+  expect_error(kernel_lm(Sys.Date() + 1:5 ~ I(1:5)), "as.numeric", class = "kernelect_error")
+})
+
+test_that("a formula without a response is updated, and a model matrix is what the kernel sees", {
+  basis <- kernel_basis(~ wt + hp + qsec, mtcars, size = 4)
+  expect_identical(update(basis, . ~ . - hp)$vectors,
+    kernel_basis(~ wt + qsec, mtcars, size = 4)$vectors)
+  expect_identical(update(basis, ~ . - hp)$index, update(basis, . ~ . - hp)$index)
+  d <- transform(iris, group = factor(Petal.Width > 1, labels = c("no", "yes")))
+  fit <- kernel_lm(Sepal.Length ~ log(Sepal.Width) + group, d, size = 4)
+  wanted <- cbind(log(d$Sepal.Width), d$group == "no", d$group == "yes")
+  expect_equal(stats::model.matrix(fit), wanted, ignore_attr = TRUE)
+  expect_identical(colnames(stats::model.matrix(fit)), stats::variable.names(fit))
+  expect_identical(stats::case.names(fit), rownames(d))
+  expect_error(stats::AIC(fit), "no likelihood", class = "kernelect_error")
+  expect_error(stats::confint(fit), "covariance", class = "kernelect_error")
+  given <- kernel_lm(K = unname(gram(iris[1:4])), y = iris$Species, size = 3)
+  expect_error(stats::variable.names(given), "Gram matrix", class = "kernelect_error_argument")
 })
