@@ -93,7 +93,8 @@ test_that("only rows of the bases are kept, blocks of columns and case weights w
 test_that("a model on bases travels as text and as C source like any other", {
   d <- two_classes(100)
   fit <- kernel_fusion(d$x, d$y, fused, basis = "cholesky", size = 10)
-  file <- withr::local_tempfile(fileext = ".json")
+  file <- tempfile(fileext = ".json")
+  on.exit(unlink(file))
   write_model(fit, file)
   expect_equal(predict(read_model(file), d$x, type = "decision"),
     predict(fit, d$x, type = "decision"))
