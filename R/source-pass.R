@@ -229,7 +229,7 @@ scan_chunks <- function(rows, input, control) {
     y = plain_response(y), ordered = is.ordered(y),
     weights = check_case_weights(unlist(lapply(chunks, function(i) stay(weights[[i]], i))),
                                  sum(sizes) - length(all_gone), "x"),
-    row_names = unlist(row_names)
+    row_names = all_row_names(row_names, sizes)
   )
 }
 
@@ -243,6 +243,17 @@ chunk_summaries <- function(rows, chunks, input, cluster) {
 
 worker_summaries <- function(chunks, rows, input) {
   in_worker(lapply(chunks, function(i) chunk_summary(rows, i, input)))
+}
+
+# Rows of a chunk without names go by their number where another chunk has names; numbers alone, as
+# pieces of a data frame have them, are no names.
+all_row_names <- function(names, sizes) {
+  if (!any(lengths(names))) return(NULL)
+  numbers <- split(as.character(seq_len(sum(sizes))), rep(seq_along(sizes), sizes))
+  unnamed <- !lengths(names) & sizes > 0
+  names[unnamed] <- numbers[as.character(which(unnamed))]
+  names <- unlist(names)
+  if (!identical(names, unlist(numbers, use.names = FALSE))) names
 }
 
 # Values of all chunks, as rbind() puts them together.

@@ -318,3 +318,18 @@ test_that("predictions come chunk by chunk, or all together", {
   expect_snapshot(error = TRUE, predict(fit, iris, write = print))
   expect_snapshot(error = TRUE, predict(fit, source, write = 3))
 })
+
+test_that("chunks cut from one data frame have the row names that it has", {
+  data <- data.frame(a = sin(1:30), b = cos(2 * (1:30)))
+  data$y <- data$a + data$b^2
+  cut <- function(data) row_source(function(i) data[(i - 1) * 10 + 1:10, ], rep(10, 3))
+  fits <- function(data) {
+    lapply(list(cut(data), data), function(d) fitted(kernel_lm(y ~ a + b, d, size = 8)))
+  }
+  plain <- fits(data)
+  expect_equal(plain[[1L]], plain[[2L]], tolerance = 1e-10)
+  rownames(data)[25] <- "late"
+  named <- fits(data)
+  expect_named(named[[1L]], rownames(data))
+  expect_equal(named[[1L]], named[[2L]], tolerance = 1e-10)
+})
