@@ -12,7 +12,7 @@
 #' number of rows of the basis, and `ridge`. NA stands for what the model chooses itself: the mean
 #' distance for `sigma`, leave-one-out for `size` and `ridge`. So the grid that caret makes (as long
 #' as `tuneLength`) varies `sigma` alone, around the mean distance. Where `tuneGrid` has several
-#' sizes and numbers for `ridge`, one fit serves all sizes. Other arguments of [kernel_lm()] are
+#' sizes, and numbers for the other two, one fit serves all sizes. Other arguments of [kernel_lm()] are
 #' passed on from `train()`, but for `kernel`, which follows from `sigma`.
 #'
 #' caret turns factors into contrasts where `train()` gets a formula; `train(x, y)` leaves them to
@@ -54,10 +54,10 @@ caret_grid <- function(x, y, len = NULL, search = "grid") {
   data.frame(sigma = sigma, size = NA, ridge = NA)
 }
 
-# The largest size of each setting is fitted and serves the smaller ones, if none of the settings
-# would have been chosen for each size anew.
+# The largest size of each setting is fitted and serves the smaller ones, where all is given: what
+# the model chooses itself it would choose for each size anew.
 caret_loop <- function(grid) {
-  alone <- is.na(grid$size) | is.na(grid$ridge)
+  alone <- !stats::complete.cases(grid)
   key <- paste(grid$sigma, grid$ridge, ifelse(alone, seq_len(nrow(grid)), 0))
   rows <- lapply(split(seq_len(nrow(grid)), factor(key, unique(key))), function(i) {
     i[order(-grid$size[i])]

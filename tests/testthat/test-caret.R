@@ -49,6 +49,16 @@ test_that("one fit serves all sizes: resampled figures are those of separate fit
   expect_identical(vapply(loop$submodels, nrow, 0L), c(2L, 0L, 0L))
 })
 
+test_that("a grid may leave the width to the model", {
+  skip_if_not_installed("caret")
+  fit <- trained(Species ~ ., iris, trControl = folds(),
+    tuneGrid = data.frame(sigma = NA, size = c(5, 10), ridge = 0.1))
+  expect_identical(nrow(fit$results), 2L)
+  expect_false(anyNA(fit$results$Accuracy))
+  ours <- kernel_lm(iris[1:4], iris$Species, size = fit$bestTune$size, ridge = 0.1)
+  expect_identical(predict(fit, iris), unname(predict(ours, iris[1:4])))
+})
+
 test_that("case weights and random search are taken", {
   skip_if_not_installed("caret")
   weights <- rep(1:4, 8)
