@@ -16,7 +16,10 @@ local_crew <- function(job) {
   list(
     start = function(job, rounds) crew <<- new_crew(job, plan_bodies(job, 0, job$n), rounds),
     ask = function(message) crew_answer(crew, message),
-    stop = function(job) crew <<- NULL,
+    stop = function(job) {
+      unlink(crew$files)
+      crew <<- NULL
+    },
     cluster = NULL
   )
 }
@@ -33,13 +36,14 @@ memory_budget <- function(job) {
 }
 
 # Bodies for rows first ... first + n: one where all of it fits, else so many that one of them, at
-# work with its rows twice and its factor, takes a quarter of the memory.
+# work with its rows twice and its factor, takes an eighth of the memory: R may not have cleared away
+# the one before.
 plan_bodies <- function(job, first, n) {
   width <- job$source$width
   budget <- memory_budget(job)
   row <- 8 * (2 * width + job$limit + 8)
   fits <- n * (8 * vectors_per_row + row) <= budget
-  parts <- if (fits) 1 else max(1, ceiling(n * row / (budget / 4)))
+  parts <- if (fits) 1 else max(1, ceiling(n * row / (budget / 8)))
   cut <- cut_at_tiles(n, parts)
   data.frame(first = first + cut$first, n = cut$n)
 }
@@ -50,7 +54,7 @@ plan_bodies <- function(job, first, n) {
 new_crew <- function(job, plan, rounds = NULL, numbers = seq_len(nrow(plan))) {
   crew <- list2env(list(
     job = job, rounds = as.list(rounds), reader = new_reader(job$source),
-    room = memory_budget(job) * 0.75 - 8 * vectors_per_row * sum(plan$n)
+    room = memory_budget(job) / 2 - 8 * vectors_per_row * sum(plan$n)
   ), parent = emptyenv())
   crew$bodies <- Map(new_body, numbers, plan$first, plan$n)
   if (!is.null(rounds)) for (body in crew$bodies) restore_body(crew, body)
@@ -60,7 +64,7 @@ new_crew <- function(job, plan, rounds = NULL, numbers = seq_len(nrow(plan))) {
 new_body <- function(number, first, n) {
   list2env(list(
     number = number, first = first, n = n, size = 0, round = 0, state = NULL, factor = NULL,
-    x = NULL, stash = NULL
+    x = NULL, stash = NULL, file = NULL, stored = 0
   ), parent = emptyenv())
 }
 
@@ -247,11 +251,11 @@ body_factor <- function(crew, body, x, more = 0) {
   if (!is.null(factor)) crew$room <- crew$room + 8 * length(factor)
   larger <- .Call(ffi_zeros, as.integer(body$n), as.integer(room_for(crew, body, columns)))
   if (body$size > 0) {
-    if (is.null(factor)) {
+    if (!is.null(factor)) {
+      .Call(ffi_copy_columns, factor, larger)
+    } else if (!read_factor(body, larger)) {
       made <- vapply(crew$rounds, `[[`, 0, "size") < body$size
       apply_rounds(crew, body, x, larger, crew$rounds[made], again = TRUE)
-    } else {
-      .Call(ffi_copy_columns, factor, larger)
     }
   }
   body$factor <- NULL
@@ -264,11 +268,40 @@ room_for <- function(crew, body, columns) {
   min(crew$job$limit, max(columns, 2 * body$size, 256))
 }
 
+# In memory while there is room, else in a file. Where there is no file, or no room for it either, a
+# factor is made again.
 keep_factor <- function(crew, body, factor) {
-  if (is.null(body$factor) && 8 * length(factor) <= crew$room) {
+  if (!is.null(body$factor)) return()
+  if (8 * length(factor) <= crew$room) {
     crew$room <- crew$room - 8 * length(factor)
     body$factor <- factor
+  } else {
+    write_factor(crew, body, factor)
   }
+}
+
+# A file belongs to its crew, and goes with it; `stored` columns are in it, NA once it has failed.
+write_factor <- function(crew, body, factor) {
+  if (is.na(body$stored) || !isTRUE(getOption("kernelect.scratch", TRUE))) return()
+  if (is.null(body$file)) body$file <- scratch_file(crew)
+  good <- .Call(ffi_factor_file, body$file, factor, c(body$stored, body$size), TRUE)
+  if (!good) unlink(body$file)
+  body$stored <- if (good) body$size else NA_real_
+}
+
+read_factor <- function(body, factor) {
+  if (is.na(body$stored) || body$stored != body$size) return(FALSE)
+  .Call(ffi_factor_file, body$file, factor, c(0, body$size), FALSE)
+}
+
+scratch_file <- function(crew) {
+  if (is.null(crew$files)) {
+    crew$files <- character()
+    reg.finalizer(crew, function(crew) unlink(crew$files), onexit = TRUE)
+  }
+  file <- tempfile("kernelect-factor-")
+  crew$files <- c(crew$files, file)
+  file
 }
 
 # Rounds that were before this crew.

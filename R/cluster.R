@@ -191,13 +191,18 @@ worker_start <- function(share, job, rounds) {
     job$together <- share$together
     fresh <- new_crew(job, share$plan, rounds, share$plan$number)
     old <- crews[[job$id]] # where one process answers for two nodes
-    if (!is.null(old)) fresh$bodies <- c(old$bodies, fresh$bodies)
+    if (!is.null(old)) {
+      fresh$bodies <- c(old$bodies, fresh$bodies)
+      fresh$files <- c(old$files, fresh$files)
+      old$files <- NULL
+    }
     crews[[job$id]] <- fresh
     length(fresh$bodies)
   })
 }
 
 worker_stop <- function(id) {
+  unlink(crews[[id]]$files)
   if (!is.null(crews[[id]])) rm(list = id, envir = crews)
   NULL
 }

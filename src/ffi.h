@@ -111,6 +111,7 @@ SEXP ffi_body_rows(SEXP state, SEXP factor, SEXP where, SEXP index, SEXP size);
 SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP rounds, SEXP again,
                      SEXP threads);
 SEXP ffi_copy_columns(SEXP from, SEXP to);
+SEXP ffi_factor_file(SEXP path, SEXP factor, SEXP range, SEXP write);
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);

@@ -2,6 +2,7 @@
  * alone and are changed in place. Row numbers are doubles from 0. */
 #include "ffi.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- numbers and nodes ------------------------------------------------------------------ */
@@ -382,4 +383,27 @@ SEXP ffi_copy_columns(SEXP from, SEXP to)
     memcpy(REAL(to) + l * n, old + l * n, n * sizeof(double));
   }
   return R_NilValue;
+}
+
+/* Columns from .. to (from 0) of a factor onto the end of a file, or those columns of it back.
+ * Whether all of them were written or read. */
+SEXP ffi_factor_file(SEXP path, SEXP factor, SEXP range, SEXP write)
+{
+  size_t n, columns, two;
+  ffi_assert(TYPEOF(path) == STRSXP && XLENGTH(path) == 1, "path");
+  ffi_matrix(factor, &n, &columns, "factor");
+  const size_t *at = ffi_big_sizes(range, &two);
+  ffi_assert(two == 2 && at[0] <= at[1] && at[1] <= columns, "columns");
+  const int out = Rf_asLogical(write) == TRUE;
+  FILE *file = fopen(R_ExpandFileName(CHAR(STRING_ELT(path, 0))), out ? "ab" : "rb");
+  if (!file)
+    return Rf_ScalarLogical(FALSE);
+  int good = 1; /* no look at an interrupt here: it would leave the file open */
+  for (size_t l = at[0]; good && l < at[1]; l++) {
+    double *column = REAL(factor) + l * n;
+    good = (out ? fwrite(column, sizeof(double), n, file)
+                : fread(column, sizeof(double), n, file)) == n;
+  }
+  good = fclose(file) == 0 && good;
+  return Rf_ScalarLogical(good);
 }

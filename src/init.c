@@ -41,6 +41,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_expand, 4),
     ENTRY(ffi_exact_shift, 1),
     ENTRY(ffi_extremes, 3),
+    ENTRY(ffi_factor_file, 4),
     ENTRY(ffi_flip_sums, 5),
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),

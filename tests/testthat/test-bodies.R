@@ -51,6 +51,10 @@ test_that("memory for a few rows at a time changes nothing", {
     for (memory in c(0.1, 0.5, 3)) {
       expect_identical(in_parts(x, laplace_kernel(sigma = 1), control, memory = memory), expected)
     }
+    old <- options(kernelect.scratch = FALSE) # factors are made again rather than read
+    expect_identical(in_parts(x, laplace_kernel(sigma = 1), control, memory = 0.5), expected)
+    options(old)
+    expect_length(list.files(tempdir(), "kernelect-factor"), 0)
   }
 })
 

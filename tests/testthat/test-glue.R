@@ -200,6 +200,8 @@ glue_calls <- function() {
     ffi_shift_of = list(list(matrix(0, 2, 2), 6), list(list(matrix(0, 3, 2), text), list(0, -1))),
     ffi_shifts_exactly = list(list(x, c(0, 0)), list(bad_x, list(NULL, 1, 1:2))),
     ffi_copy_columns = list(list(x, cbind(x, x)), list(list(text, x[-1, ]), list(narrow, text))),
+    ffi_factor_file = list(list(tempfile(), x, c(0, 2), TRUE),
+      list(list(1, NULL), list(text, 1), list(c(0, 3), c(2, 1), 1), NULL)),
     ffi_zeros = list(list(2L, 3L), list(list(-1L, NA, NULL), list(-1L, NA, NULL)))
   )
 }
