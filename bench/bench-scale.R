@@ -62,10 +62,10 @@ results <- list(
     x <- do.call(rbind, lapply(seq_len(chunks), source$read_matrix))
     data <- list(x = x, scaling = scaling, input = list())
     report(system.time(f <- engine$basis_from_data(data, kernel, control)$basis), f)"),
-  measure("file, memory = 400", "report(system.time(f <- fit(memory = 400)), f)"),
-  measure("file, memory = 400, factor made again", "
+  measure("file, memory = 200", "report(system.time(f <- fit(memory = 200)), f)"),
+  measure("file, memory = 200, factor made again", "
     options(kernelect.scratch = FALSE)
-    report(system.time(f <- fit(memory = 400)), f)"),
+    report(system.time(f <- fit(memory = 200)), f)"),
   measure("file, all kept", "report(system.time(f <- fit()), f)")
 )
 for (workers in 1:2) {
