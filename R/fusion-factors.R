@@ -3,9 +3,9 @@
 
 # What `basis` asks for: NULL, or the method of the bases and their size.
 fusion_basis <- function(basis, size, x, kernels) {
+  size <- check_whole(size, "size", min = 1, infinite = TRUE)
   if (is.null(basis)) return(NULL)
   basis <- check_choice(basis, "basis", basis_methods)
-  size <- check_whole(size, "size", min = 1, infinite = TRUE)
   if (is.null(x) || is.null(kernels)) {
     abort("argument", "`basis` is for a list of kernels on the rows of `x`: ",
           "columns and Gram matrices need none.")
