@@ -31,7 +31,7 @@ made <- function(make, ...) {
 }
 numbers <- function(data) data[vapply(data, is.numeric, NA)]
 fresh <- list(
-  quakes = list(quakes, "mag"), mtcars = list(mtcars, "mpg"), 
+  quakes = list(quakes, "mag"), mtcars = list(mtcars, "mpg"),
   stackloss = list(stackloss, "stack.loss"),
   Cars93 = list(stats::na.omit(numbers(from("MASS", "Cars93"))[-c(1, 3)]), "Price"),
   CO2 = list(as.data.frame(CO2)[-1], "uptake"), rock = list(rock, "perm"),
