@@ -57,6 +57,20 @@ calls <- quote({
 })
 suppressWarnings(suppressMessages(eval(calls, new.env(parent = home))))
 
+# The calls that the tests of the glue make: they reach what small data do not.
+tests <- new.env(parent = home)
+for (stem in c("data", "tamper", "glue")) {
+  sys.source(file.path("tests", "testthat", sprintf("helper-%s.R", stem)), tests)
+}
+for (name in c("glue_calls", "body_calls")) {
+  calls <- tests[[name]]()
+  for (entry in names(calls)) {
+    do.call(home$.Call, c(list(get(entry, home)), calls[[entry]][[1L]]))
+  }
+}
+home$.Call(get("ffi_threads_born", home))
+basis <- kernel_basis(as_row_source(small_table(12)$x, rows = 5), size = 4)
+
 missed <- entries[!lengths(recorded)]
 
 # The same must come out when every allocation collects what is not protected. Some entries
