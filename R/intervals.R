@@ -28,12 +28,12 @@ residual_summary <- function(fit, residuals, parts) {
 outside_basis <- function(parts, size) {
   basis <- parts$basis
   if (is.null(basis$kernel)) return(list(residual = numeric(nrow(parts$z)), diagonal = 1))
-  inside <- rowSums(parts$z[, seq_len(size), drop = FALSE]^2)
+  inside <- .Call(ffi_row_squares, parts$z, size)
   diagonal <- if (is.null(basis$shift)) {
     kernel_diagonal(basis$kernel, parts$x)
   } else { # of the centred kernel
     expand_basis(basis, parts$x, expansion(basis, "residual"), scaling = NULL)[, 1L] +
-      rowSums(parts$z^2)
+      .Call(ffi_row_squares, parts$z, ncol(parts$z))
   }
   list(residual = pmax(diagonal - inside, 0), diagonal = diagonal)
 }

@@ -46,8 +46,12 @@ fit_by_ridge <- function(fit, response, sizes, ridges = ridge_grid, factor = TRU
   best <- best_row(found$loo)
   size <- found$loo$size[best]
   ridge <- found$loo$ridge[best]
-  turned <- if (found$size == size) found$turned else .Call(ffi_bidiagonalise, fit, size)
-  rows <- .Call(ffi_ridge_loo, fit, turned, labels, TRUE, ridge)
+  rows <- if (is.null(found$rows)) {
+    turned <- if (found$size == size) found$turned else .Call(ffi_bidiagonalise, fit, size)
+    .Call(ffi_ridge_loo, fit, turned, labels, TRUE, ridge)
+  } else {
+    rows_of_ridge(found$rows, match(ridge, ridges), ncol(fit$y))
+  }
   chosen <- if (factor) ridge_factor(fit, size, ridge) else list(a = ridged(fit, size, ridge))
   settled_fit(fit, response, found$loo, best, rows, chosen)
 }
@@ -71,20 +75,33 @@ size_losses <- function(fit, ridge, labels) {
 }
 
 # `fit` has no ridge. Fields: `loo`; `turned`, what ffi_bidiagonalise() made of the size of least
-# loss so far, to be used again, and that `size`.
+# loss so far, to be used again, and that `size`; `rows`, of every ridge, where there is one size
+# and they take less memory than `fit`: a second pass over it would cost more.
 ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid) {
   least <- Inf
   kept <- NULL
+  keep <- length(sizes) == 1L && length(ridges) * (2 * ncol(fit$y) + 1) <= sizes
   tables <- lapply(sort(sizes), function(size) {
     turned <- .Call(ffi_bidiagonalise, fit, size)
-    at <- .Call(ffi_ridge_loo, fit, turned, labels, FALSE, ridges)
+    at <- .Call(ffi_ridge_loo, fit, turned, labels, keep, ridges)
     if (min(at$loss) < least) {
       least <<- min(at$loss)
-      kept <<- list(turned = turned, size = size)
+      kept <<- list(turned = turned, size = size, rows = if (keep) at)
     }
     data.frame(size = size, ridge = ridges, loss = at$loss, error = at$error)
   })
   c(list(loo = do.call(rbind, tables)), kept)
+}
+
+# Of the rows that ffi_ridge_loo() kept for every ridge and each of k responses: ridge `at`.
+rows_of_ridge <- function(rows, at, k) {
+  n <- nrow(rows$residual)
+  columns <- (at - 1L) * k + seq_len(k)
+  list(
+    residual = rows$residual[, columns, drop = FALSE],
+    left_out = rows$left_out[, columns, drop = FALSE],
+    left = rows$left[(at - 1L) * n + seq_len(n)]
+  )
 }
 
 # Least loss; if several have it (to rounding) the smallest size, then the largest ridge.

@@ -131,6 +131,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept);
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);
 SEXP ffi_bidiagonalise(SEXP fit, SEXP size);
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges);
+SEXP ffi_row_squares(SEXP z, SEXP size);
 SEXP ffi_descend(SEXP problem, SEXP state, SEXP order, SEXP sweeps);
 SEXP ffi_dual(SEXP K, SEXP problem, SEXP control);
 SEXP ffi_source_form(SEXP list, SEXP a, SEXP threads);

@@ -93,8 +93,9 @@ static ke_regression unpack(SEXP fit)
   return g;
 }
 
-/* Fields: loss, error (`count` each); residual, left_out (n x k) and left (n) where kept. */
-static SEXP pack(ke_loo *o, size_t count, int keep)
+/* Fields: loss, error (`count` each); residual, left_out (n x k) and left (n), `kept` times side by
+ * side. */
+static SEXP pack(ke_loo *o, size_t count, size_t kept)
 {
   const char *names[] = {"loss", "error", "residual", "left_out", "left", ""};
   const size_t n = o->g->n, k = o->g->k;
@@ -104,10 +105,10 @@ static SEXP pack(ke_loo *o, size_t count, int keep)
   o->loss = REAL(VECTOR_ELT(out, 0));
   o->error = REAL(VECTOR_ELT(out, 1));
   o->rows.residual = o->rows.left_out = o->rows.left = NULL;
-  if (keep) {
-    o->rows.residual = new_element(out, 2, n, k);
-    o->rows.left_out = new_element(out, 3, n, k);
-    SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, (R_xlen_t)n));
+  if (kept > 0) {
+    o->rows.residual = new_element(out, 2, n, k * kept);
+    o->rows.left_out = new_element(out, 3, n, k * kept);
+    SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, (R_xlen_t)(n * kept)));
     o->rows.left = REAL(VECTOR_ELT(out, 4));
   }
   UNPROTECT(1);
@@ -132,7 +133,7 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
   const ke_regression g = unpack(fit);
   ke_loo o = problem(&g, size, label);
   const ke_env env = ffi_env_serial();
-  SEXP out = PROTECT(pack(&o, o.size, Rf_asLogical(keep)));
+  SEXP out = PROTECT(pack(&o, o.size, Rf_asLogical(keep) ? 1 : 0));
   double *inverse = NULL;
   o.work = ffi_doubles(ke_nested_work(o.size, g.k));
   if (ke_leverage_one(&o)) {
@@ -191,7 +192,7 @@ SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
   const ke_env env = ffi_env_serial();
   const size_t count = (size_t)XLENGTH(ridges);
   ffi_assert(TYPEOF(ridges) == REALSXP && count > 0, "ridges");
-  SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep)));
+  SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep) ? count : 0));
   o.work = ffi_doubles(ke_ridge_work(o.size, g.k, count));
   ke_ridge_loo(&o, &b, REAL(ridges), count, &env);
   UNPROTECT(2);

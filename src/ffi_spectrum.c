@@ -27,6 +27,20 @@ SEXP ffi_centred_crossprod(SEXP z, SEXP centre)
   return out;
 }
 
+/* Squared lengths of the rows of the first `size` columns. */
+SEXP ffi_row_squares(SEXP z, SEXP size)
+{
+  size_t n, L;
+  const double *rows = ffi_matrix(z, &n, &L, "coordinates");
+  const double columns = Rf_asReal(size);
+  ffi_assert(columns >= 0.0 && columns <= (double)L, "size");
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+  ke_row_squares(rows, n, (size_t)columns, REAL(out), &env);
+  UNPROTECT(1);
+  return out;
+}
+
 /* Largest and smallest value of every column of (z - mean) v, a column each; mean may be NULL. */
 SEXP ffi_extremes(SEXP z, SEXP mean, SEXP v)
 {

@@ -62,6 +62,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_qr_append, 2),
     ENTRY(ffi_regress, 5),
     ENTRY(ffi_ridge_loo, 5),
+    ENTRY(ffi_row_squares, 2),
     ENTRY(ffi_scale_columns, 3),
     ENTRY(ffi_shift_of, 2),
     ENTRY(ffi_shifts_exactly, 2),

@@ -97,15 +97,16 @@ static void mean_scores(const ke_loo *o, size_t count)
   }
 }
 
-static void keep_rows(const ke_loo *o, const block *s)
+/* As those of ridge `at`, of 0 where only one is kept. */
+static void keep_rows(const ke_loo *o, const block *s, size_t at)
 {
-  const size_t n = o->g->n;
+  const size_t n = o->g->n, k = o->g->k, first = s->i0 + at * k * n;
   if (!o->rows.residual)
     return;
-  memcpy(o->rows.left + s->i0, s->left, s->m * sizeof(double));
-  for (size_t j = 0; j < o->g->k; j++) {
-    memcpy(o->rows.residual + s->i0 + j * n, s->e + j * s->m, s->m * sizeof(double));
-    memcpy(o->rows.left_out + s->i0 + j * n, s->v + j * s->m, s->m * sizeof(double));
+  memcpy(o->rows.left + s->i0 + at * n, s->left, s->m * sizeof(double));
+  for (size_t j = 0; j < k; j++) {
+    memcpy(o->rows.residual + first + j * n, s->e + j * s->m, s->m * sizeof(double));
+    memcpy(o->rows.left_out + first + j * n, s->v + j * s->m, s->m * sizeof(double));
   }
 }
 
@@ -259,7 +260,7 @@ static void nested_block(const ke_loo *o, const block *s, const double *inverse,
     }
     add_scores(o, s, l);
   }
-  keep_rows(o, s);
+  keep_rows(o, s, 0);
 }
 
 void ke_nested_loo(const ke_loo *o, const double *inverse, const ke_env *env)
@@ -502,9 +503,9 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
       add_penalty(g, &f, length, sum, &s, &with);
       divide_residuals(g, &with);
       add_scores(o, &with, r);
+      keep_rows(o, &with, r);
       ke_check(env);
     }
-    keep_rows(o, &with);
   }
   mean_scores(o, count);
 }

@@ -7,8 +7,8 @@
 /* Rows at a time. */
 #define KE_LOO_ROWS 256
 
-/* What is known of every row with the last size or ridge asked for. Left out is one unit of the
- * row's weight, or all of it if that is less. */
+/* What is known of every row: with the last size asked for, or with each ridge in turn. Left out is
+ * one unit of the row's weight, or all of it if that is less. */
 typedef struct {
   double *residual; /* n x k */
   double *left_out; /* n x k: response less the prediction of the fit without the row */

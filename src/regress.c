@@ -44,11 +44,15 @@ static void inner_products(const ke_regression *g, double *out, const ke_env *en
   }
 }
 
-static void divide_columns(const ke_regression *g, const double *r, const ke_env *env)
+/* Also the inner products after it, while the rows are at hand, unless `out` is NULL. */
+static void divide_columns(const ke_regression *g, const double *r, double *out, const ke_env *env)
 {
   const size_t n = g->n, L = g->L, step = rows_at_a_time(L);
   for (size_t i = 0; i < n; i += step) {
-    ke_divide_upper(ke_smaller(step, n - i), L, r, L, g->z + i, n, env);
+    const size_t m = ke_smaller(step, n - i);
+    ke_divide_upper(m, L, r, L, g->z + i, n, env);
+    if (out)
+      ke_crossprod_upper(L, m, g->z + i, n, i > 0 ? 1.0 : 0.0, out, L, env);
     ke_check(env);
   }
 }
@@ -107,8 +111,7 @@ static int by_cholesky(const ke_regression *g, const ke_env *env)
   double *s = g->work;
   if (!cholesky_once(g, env))
     return 0;
-  divide_columns(g, g->r, env);
-  inner_products(g, s, env);
+  divide_columns(g, g->r, s, env);
   if (g->ridge > 0.0) {
     start_extra(g);
     ke_divide_upper(L, L, g->r, L, g->extra, L, env);
@@ -118,7 +121,7 @@ static int by_cholesky(const ke_regression *g, const ke_env *env)
   if (off > UNTRUE || (off > EXACT && !ke_cholesky_upper(L, s, L, env)))
     return 0;
   if (off > EXACT) {
-    divide_columns(g, s, env);
+    divide_columns(g, s, NULL, env);
     ke_multiply_upper(L, s, L, g->r, L, env);
   }
   return 1;
@@ -256,12 +259,15 @@ static void weigh_rows(const ke_regression *g, double *a, size_t columns, int di
     }
 }
 
-/* z from its source, centred and weighed. */
+/* z from its source, centred and weighed, a column at a time while it is at hand. */
 static void take_coordinates(const ke_regression *g, const ke_env *env)
 {
-  memcpy(g->z, g->from, g->n * g->L * sizeof(double));
-  centre(g, g->z, g->L, g->mean, env);
-  weigh_rows(g, g->z, g->L, 0);
+  for (size_t l = 0; l < g->L; l++) {
+    double *column = g->z + l * g->n;
+    memcpy(column, g->from + l * g->n, g->n * sizeof(double));
+    centre(g, column, 1, g->mean + l, env);
+    weigh_rows(g, column, 1, 0);
+  }
 }
 
 static int is_zero(const double *a, size_t n)

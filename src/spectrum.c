@@ -54,6 +54,21 @@ void ke_column_means(const double *z, size_t n, size_t L, double *mean, const ke
   }
 }
 
+#define ROWS_OF_SUMS 2048 /* their sums stay in cache */
+
+void ke_row_squares(const double *z, size_t n, size_t L, double *out, const ke_env *env)
+{
+  for (size_t i = 0; i < n; i += ROWS_OF_SUMS) {
+    const size_t m = ke_smaller(ROWS_OF_SUMS, n - i);
+    for (size_t r = 0; r < m; r++)
+      out[i + r] = 0.0;
+    for (size_t l = 0; l < L; l++)
+      for (size_t r = 0; r < m; r++)
+        out[i + r] += z[i + r + l * n] * z[i + r + l * n];
+    ke_check(env);
+  }
+}
+
 /* Rows i .. i + m less the means: in `work` (m x L), or where they are. */
 static const double *centred_rows(const ke_coordinates *c, size_t i, size_t m, double *work,
                                   size_t *ld)

@@ -15,6 +15,9 @@ typedef struct {
 
 void ke_column_means(const double *z, size_t n, size_t L, double *mean, const ke_env *env);
 
+/* out (n) = squared length of every row. */
+void ke_row_squares(const double *z, size_t n, size_t L, double *out, const ke_env *env);
+
 /* out (L x L) = (z - mean)'(z - mean). work: ke_crossprod_work(L) doubles. */
 size_t ke_crossprod_work(size_t L);
 void ke_centred_crossprod(const ke_coordinates *c, double *out, double *work, const ke_env *env);

@@ -164,6 +164,7 @@ glue_calls <- function() {
           within_list(turned, over = 1), within_list(turned, diagonal = NULL)),
         list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
+    ffi_row_squares = list(list(x, 2), list(bad_x, list(-1, 3, NA_real_))),
     ffi_fuse = list(list(list(K, K), c(1, 2)),
       list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
     ffi_centred_system = list(list(K, rep(1, 6), rep(0, 6), 1),

@@ -256,3 +256,25 @@ test_that("a size that is left alone falls with the number of rows, and is said 
   expect_message(inform_limit(list(limit_name = "most"), 1000),
     "stopped at 1000 rows; give `most` \\(or `most = Inf`\\) for more[.]")
 })
+
+test_that("rows kept for every ridge at once are those of each ridge by itself", {
+  z <- uneven(90, 60)
+  for (k in 1:2) {
+    response <- response_of(random_matrix(90, k, 2))
+    fit <- regress(z, response, 0)
+    ridges <- c(1e-3, 0.1, 10)
+    kept <- ridge_losses(fit, 60, NULL, ridges)$rows
+    for (at in seq_along(ridges)) {
+      alone <- ridge_rows(fit, 60, ridges[at])
+      expect_identical(rows_of_ridge(kept, at, k), alone[c("residual", "left_out", "left")])
+    }
+  }
+  expect_null(ridge_losses(fit, c(60, 40), NULL, ridges)$rows)
+  expect_null(ridge_losses(fit, 14, NULL, ridges)$rows)
+})
+
+test_that("squared lengths of rows are sums over the columns asked for", {
+  z <- random_matrix(3000, 5, 1)
+  expect_equal(.Call(ffi_row_squares, z, 3), rowSums(z[, 1:3]^2))
+  expect_equal(.Call(ffi_row_squares, z, 0), numeric(3000))
+})
