@@ -26,11 +26,27 @@ learn_weights <- function(set, r, response, control, last = NULL) {
 
 # ---- the paper's iteration ------------------------------------------------------------------
 
-# Solve for lambda at weights r, then r <- r^2 a'K a, until r stands still.
+# The iteration from weights r on, or, where all of them vanish, see regain_weights().
 adapt_weights <- function(set, r, response, control) {
+  found <- tryCatch(
+    iterate_weights(set, r, response, control),
+    kernelect_error_vanished = function(e) regain_weights(set, r, response, control, e)
+  )
+  found$converged <- found$change <= control$tol
+  if (!found$converged && is.finite(found$change)) {
+    warn("convergence", "Weights still change by a share of ", format(found$change, digits = 2),
+         " after `max_iter` = ", control$max_iter, " iteration", if (control$max_iter > 1L) "s",
+         ". Raise `max_iter` or `tol`.")
+  }
+  found
+}
+
+# Solve for lambda at weights r, then r <- r^2 a'K a, until r stands still.
+iterate_weights <- function(set, r, response, control) {
   path <- list()
   fit <- NULL
   tick <- progress(control$verbose, control$max_iter)
+  on.exit(tick(close = TRUE))
   for (k in seq_len(control$max_iter)) {
     fit <- solve_fused(set, r, response, control, fit)
     path[[k]] <- r
@@ -40,13 +56,42 @@ adapt_weights <- function(set, r, response, control) {
     if (change <= control$tol || k == control$max_iter) break
     r <- new
   }
-  tick(close = TRUE)
-  if (change > control$tol) {
-    warn("convergence", "Weights still change by a share of ", format(change, digits = 2),
-         " after `max_iter` = ", control$max_iter, " iteration", if (control$max_iter > 1L) "s",
-         ". Raise `max_iter` or `tol`.")
+  list(fit = fit, r = r, path = do.call(rbind, path), change = change)
+}
+
+# Zero attracts under a bound on lambda. The machine at the start spreads its normal vector over all
+# kernels; where these are many, each gets so little that at the next weights `cost` binds all rows,
+# and lambda cannot grow as the weights fall. Other weights may stand still at that cost: they are
+# sought from those learned at a larger one, the first of ten times, a hundred times ... that keeps
+# any. Where from there too all vanish, these are the weights, and their `change` is Inf.
+regain_weights <- function(set, r, response, control, vanished) {
+  if (!may_survive(response, control$cost)) stop(vanished)
+  attempt <- function(r, control) {
+    tryCatch(iterate_weights(set, r, response, control), kernelect_error = function(e) NULL)
   }
-  list(fit = fit, r = r, path = do.call(rbind, path), converged = change <= control$tol)
+  for (cost in control$cost * 10^(1:8)) {
+    larger <- attempt(r, replace(control, "cost", cost))
+    if (!is.null(larger)) break
+  }
+  if (is.null(larger)) stop(vanished)
+  found <- attempt(larger$r, control)
+  if (is.null(found)) {
+    warn("convergence", "With `cost` = ", format(control$cost), " all weights vanish: the kernels ",
+         "explain little of `y`. Those learned with `cost` = ", format(cost), " are kept. Try a ",
+         "larger `cost`, other kernels, or `adaptive = FALSE`.")
+    found <- list(fit = solve_fused(set, larger$r, response, control, NULL), r = larger$r,
+                  change = Inf)
+  }
+  found$path <- rbind(larger$path, found$path)
+  found
+}
+
+# Weights that stand still have r_i a'K_i a = 1, and the sum of these is at most that of lambda, of
+# which both sides of a decision have the same: with less than 1 in all, no kernel is left.
+may_survive <- function(response, cost) {
+  if (response$type == "regression" || is.infinite(cost)) return(FALSE)
+  sides <- rbind(colSums(response$w * (response$g > 0)), colSums(response$w * (response$g < 0)))
+  2 * cost * sum(apply(sides, 2, min)) >= 1
 }
 
 prune_weights <- function(r, set, response, control) {

@@ -15,7 +15,11 @@
 #'   r_i <- r_i^2 a'K_i a take turns (eqs 22, 23) until no weight changes by more than a share
 #'   `tol`. Then r_i a'K_i a = 1 for every kernel left. Weights are free to grow: rich kernels, such
 #'   as `rbf_kernel()`, may gain so much that the classes are separated and `cost` binds no row any
-#'   more.
+#'   more. With many columns and few rows they may also all fall to zero, as each has little part in
+#'   the first machine, although other weights stand still at this `cost`. These are then found from
+#'   weights learned at ten times the `cost`, or a hundred times and so on (both iterations are in
+#'   `path`). Where none stand still, those of the larger cost are kept, with a warning and
+#'   `converged = FALSE`; where none can, the sum of lambda being bound below 1, it is an error.
 #' * `"simplex"`, the default for lists of kernels and of Gram matrices: the shares
 #'   r_i mean(diag(K_i)) are not negative and sum to one, and are chosen so that the optimum of the
 #'   machine, or of the ridge regression, is lowest (the problem of SimpleMKL), until the duality
@@ -65,7 +69,8 @@
 #' @param noise for regression: the diagonal term, as a share of the mean diagonal of K.
 #' @param cost for recognition: bound on lambda, the price of a row on the wrong side of the
 #'   margin; `Inf` for a hard margin.
-#' @param max_iter,tol when the weights stop: after so many iterations, or at this relative change.
+#' @param max_iter,tol when the weights stop: after so many iterations (at a larger cost as many
+#'   again, see Details), or at this relative change.
 #' @param scale standardise columns with their mean and sd?
 #' @param data a data frame with the variables of the formula.
 #' @param ... nothing else is accepted: a misspelt argument is an error.

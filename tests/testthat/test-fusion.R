@@ -780,6 +780,67 @@ test_that("a weight or a dual value of 1e-12 of the largest is where it counts a
   expect_identical(drop_dust(c(2, 2e-12, 3e-12, 0)), c(2, 0, 3e-12, 0))
 })
 
+test_that("weights that would all vanish are found from those of a larger cost", {
+  for (seed in c(2, 6, 33)) { # equal weights lead to zero on these draws of 20 rows, 100 columns
+    train <- simulate_fusion(20, seed, type = "recognition")
+    x <- scale(train[names(train) != "y"])
+    g <- 2 * (train$y == levels(train$y)[2]) - 1
+    expect_silent(fit <- kernel_fusion(y ~ ., train))
+    expect_true(fit$converged)
+    expect_identical(fit$cost, 1)
+    expect_lte(max(fit$dual), 1)
+    form <- drop(crossprod(x, g * fit$dual))^2
+    expect_equal((fit$weights * form)[fit$active], rep(1, sum(fit$active)), tolerance = 1e-5,
+      ignore_attr = TRUE)
+    larger <- kernel_fusion(y ~ ., train, cost = 10)
+    again <- kernel_fusion(y ~ ., train, start = larger$weights)
+    expect_identical(fit$weights, again$weights)
+    expect_identical(as.list(fit$path[-1]), as.list(rbind(larger$path, again$path)[-1]))
+    expect_identical(fit$path$iteration, seq_len(fit$iterations))
+    expect_identical(kernel_rank(y ~ ., train, method = "fusion")$ranking[1],
+      unname(which.max(fit$weights)))
+  }
+})
+
+test_that("weights that stand still at a larger cost only are kept with a warning", {
+  x <- random_matrix(50, 1, 5)
+  side <- rep(c(1, -1), 25)
+  y <- factor(side)
+  apart <- function(by) x - side * (mean(side * x) - by) # so far are the means from the middle
+  # a slope s gains at most 50 cost s by, and stands still where it gains 1
+  expect_error(kernel_fusion(apart(0), y), class = "kernelect_error_vanished")
+  x <- apart(0.015)
+  expect_warning(fit <- kernel_fusion(x, y), "`cost` = 1 all weights vanish",
+    class = "kernelect_warning_convergence")
+  expect_false(fit$converged)
+  expect_true(all(fit$active))
+  expect_identical(fit$cost, 1)
+  preset <- kernel_fusion(x, y, adaptive = FALSE, start = fit$weights)
+  expect_identical(fit$dual, preset$dual)
+  expect_identical(fit$fitted.values, preset$fitted.values)
+  expect_identical(unlist(fit$path[fit$iterations, -1]), unname(fit$weights))
+  expect_length(predict(fit, x), 50)
+})
+
+test_that("where lambda cannot sum to 1, no weight can stand still", {
+  response <- fusion_response(factor(rep(1:2, c(4, 16))))
+  expect_true(may_survive(response, 0.125))
+  expect_false(may_survive(response, 0.124))
+  expect_true(may_survive(fusion_response(factor(rep(1:2, c(4, 16))), rep(c(3, 0.01), c(4, 16))),
+    1 / (2 * 0.16)))
+  expect_false(may_survive(fusion_response(factor(rep(1:2, c(4, 16))), rep(c(3, 0.01), c(4, 16))),
+    0.99 / (2 * 0.16)))
+  # beyond two classes the decisions count together: 2 + 3 + 5 rows on the smaller sides
+  three <- fusion_response(factor(rep(1:3, c(2, 3, 5))))
+  expect_true(may_survive(three, 0.05))
+  expect_false(may_survive(three, 0.049))
+  expect_false(may_survive(response, Inf))
+  expect_false(may_survive(fusion_response(rnorm(5)), 1))
+  data <- toy(20, 3)
+  expect_error(kernel_fusion(data$x, factor(data$y > 0), cost = 0.02),
+    class = "kernelect_error_vanished")
+})
+
 test_that("a weight that is given to a constant column is none", {
   data <- toy(20, 3)
   data$x[, 2] <- 5
