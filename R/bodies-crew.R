@@ -36,8 +36,8 @@ memory_budget <- function(job) {
 }
 
 # Bodies for rows first ... first + n: one where all of it fits, else so many that one of them, at
-# work with its rows twice and its factor, takes an eighth of the memory: R may not have cleared away
-# the one before.
+# work with its rows twice and its factor, takes an eighth of the memory: R may not have cleared
+# away the one before.
 plan_bodies <- function(job, first, n) {
   width <- job$source$width
   budget <- memory_budget(job)

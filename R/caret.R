@@ -12,8 +12,8 @@
 #' number of rows of the basis, and `ridge`. NA stands for what the model chooses itself: the mean
 #' distance for `sigma`, leave-one-out for `size` and `ridge`. So the grid that caret makes (as long
 #' as `tuneLength`) varies `sigma` alone, around the mean distance. Where `tuneGrid` has several
-#' sizes, and numbers for the other two, one fit serves all sizes. Other arguments of [kernel_lm()] are
-#' passed on from `train()`, but for `kernel`, which follows from `sigma`.
+#' sizes, and numbers for the other two, one fit serves all sizes. Other arguments of [kernel_lm()]
+#' are passed on from `train()`, but for `kernel`, which follows from `sigma`.
 #'
 #' caret turns factors into contrasts where `train()` gets a formula; `train(x, y)` leaves them to
 #' [kernel_lm()].

@@ -231,7 +231,7 @@ test_that("e1071::tune() takes kernel_lm(), by a formula and by a matrix", {
   expect_identical(by_formula$best.parameters$size, 8)
   expect_lt(by_formula$best.performance, 0.2)
   by_matrix <- with_seed(1,
-    e1071::tune("kernel_lm", as.matrix(mtcars[c("wt", "hp")]), mtcars$mpg, tunecontrol = control))
+    e1071::tune(kernel_lm, as.matrix(mtcars[c("wt", "hp")]), mtcars$mpg, tunecontrol = control))
   expect_lt(by_matrix$best.performance, var(mtcars$mpg))
 })
 
