@@ -109,7 +109,8 @@
 #' they are the sum over kernels of positive weight of `weights`_i times k_i' `expansion`, +
 #' `intercept`, where k_i are values of the kernel `kernel` on the columns `columns` (numbers or
 #' names) against the rows `vectors`; one without `kernel` is noise and left out; of Gram matrices
-#' values are those against the training rows `support`. One decision of two classes: positive
+#' values are those against the training rows `support`. Fused on bases, `expansion` is a list of
+#' one matrix a kernel. One decision of two classes: positive
 #' means the second, and the first has 0 in the softmax of `calibration`.
 #'
 #' **kernel_rank**: the first `n` of the columns in `ranking`. **kernel_tune**: the field `model`

@@ -495,10 +495,11 @@ class Model:
     """`types`: what may be asked for, the default first."""
 
     types = ("response",)
+    on_basis = True
 
     def __init__(self, fields):
         self.fields = fields
-        self.basis = Basis(fields["basis"]) if "basis" in fields else None
+        self.basis = Basis(fields["basis"]) if self.on_basis and "basis" in fields else None
         self.levels = fields.get("levels")
 
     def predict(self, rows, type=None):
@@ -658,6 +659,8 @@ class KernelTakes(Model):
 
 
 class KernelFusion(Model):
+    on_basis = False  # its field `basis` counts rows
+
     def __init__(self, fields):
         super().__init__(fields)
         if self.levels:
@@ -696,9 +699,10 @@ class KernelFusion(Model):
         if self.fields["kernels"] is None:
             yield times(x, as_matrix(self.fields["coefficients"]))
             return
-        expansion = as_matrix(self.fields["expansion"])
+        shared = self.fields["expansion"]
         for name, weight in self.active():
             values = self.compared(self.fields["kernels"][name], name, x)
+            expansion = as_matrix(shared[name] if isinstance(shared, dict) else shared)
             if values is not None and expansion:
                 yield [weight * v for v in times(values, expansion)]
 

@@ -737,7 +737,7 @@ test_that("plots return what they show and leave the device's settings alone", {
   expect_identical(plot(basis, log = "y", main = "mine", col = "black"), basis$path)
   expect_invisible(plot(basis))
   expect_identical(graphics::par(settings), before)
-  expect_silent(plot(kernel_basis(diag(3), linear_kernel(), size = 1), log = "y"))
+  expect_silent(plot(kernel_basis(diag(c(1, 1, -1)), linear_kernel(), size = 1), log = "y"))
   expect_silent(plot(kernel_basis(matrix(1, 3, 2), rbf_kernel(sigma = 1)), log = "y"))
   expect_error(plot(basis, log = "x"), class = "kernelect_error_argument")
 })

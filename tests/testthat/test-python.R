@@ -58,6 +58,8 @@ test_that("classifiers give the same classes, probabilities and decisions in Pyt
     kernel_on(linear_kernel(), 1), noise_kernel())
   expect_same_in_python(kernel_fusion(iris[1:4], iris$Species, parts), new, classifier_types)
   expect_same_in_python(kernel_fusion(Species ~ ., two), new, classifier_types)
+  on_bases <- kernel_fusion(Species ~ ., two, list(rbf_kernel(), linear_kernel()), basis = "fvs")
+  expect_same_in_python(on_bases, new, classifier_types)
   tuned <- kernel_tune(Species ~ ., iris, grid = list(size = c(4, 8)), folds = 3)
   expect_same_in_python(tuned, new, classifier_types)
 })
