@@ -129,6 +129,22 @@ check_given <- function(...) {
   }
 }
 
+# The path of a file that can be written: told before the work it is for.
+check_output <- function(file, arg) {
+  if (!is_text(file) || file == "") must_be(arg, "the path of a file", file)
+  if (dir.exists(file)) {
+    abort("argument", "`", arg, "` must be the path of a file: \"", file, "\" is a directory.")
+  }
+  home <- dirname(path.expand(file))
+  if (!dir.exists(home)) {
+    abort("argument", "`", arg, "`: there is no directory \"", home, "\". Create it first.")
+  }
+  if (file.access(if (file.exists(file)) file else home, 2L) != 0L) {
+    abort("argument", "`", arg, "`: \"", file, "\" may not be written. Choose another path.")
+  }
+  file
+}
+
 # A misspelt argument must not vanish in `...`.
 check_dots <- function(...) {
   if (...length() == 0L) return(invisible())

@@ -74,11 +74,16 @@ effect_columns <- function(object, data, columns) {
 effect_grid <- function(v, grid) {
   if (!is.numeric(v)) {
     levels <- if (is.factor(v)) levels(factor(v)) else sort(unique(v))
+    if (!length(levels)) fail_nothing_to_draw()
     return(if (is.factor(v)) factor(levels, levels(v)) else levels)
   }
   known <- sort(unique(v[is.finite(v)]))
-  if (!length(known)) abort("data", "`columns` of `data` have no finite values to draw.")
+  if (!length(known)) fail_nothing_to_draw()
   if (length(known) <= 12L) known else seq(known[1L], known[length(known)], length.out = grid)
+}
+
+fail_nothing_to_draw <- function() {
+  abort("data", "`columns` of `data` have no finite values to draw.")
 }
 
 # ---- what the model says ------------------------------------------------------------------------

@@ -54,7 +54,7 @@
 #' @export
 export_c <- function(fit, file, name = "model") {
   check_given("fit", "file")
-  if (!is.character(file) || length(file) != 1L) must_be("file", "the path of a file", file)
+  check_output(file, "file")
   if (!is.character(name) || length(name) != 1L || !grepl("^[A-Za-z_][A-Za-z0-9_]*$", name)) {
     must_be("name", "a name as C allows: letters, digits and _, no digit first", name)
   }

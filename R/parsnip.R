@@ -80,6 +80,7 @@ basis_size <- function(range = c(5L, 200L), trans = NULL) {
 #' @export
 kernel_machine_fit <- function(x, y, rbf_sigma = NULL, size = NULL, penalty = NULL,
                                weights = NULL, kernel = NULL, ...) {
+  check_given("x", "y")
   if (!is.null(rbf_sigma)) {
     if (!is.null(kernel)) {
       abort("argument", "Give `rbf_sigma` or `kernel`, not both: `rbf_sigma` is the parameter of ",

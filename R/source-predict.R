@@ -44,7 +44,7 @@ check_write <- function(write, source) {
     must_be("write", paste("NULL, a function of a chunk's number and its predictions, or the path",
                            "of a file"), write)
   }
-  csv_writer(write, filled_chunks(source)[1L])
+  csv_writer(check_output(write, "write"), filled_chunks(source)[1L])
 }
 
 csv_writer <- function(file, first) {

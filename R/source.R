@@ -51,6 +51,7 @@
 #' @family row sources
 #' @export
 row_source <- function(read, sizes, columns = NULL) {
+  check_given("read", "sizes")
   check_function(read, "read")
   if (!is.numeric(sizes) || is.object(sizes) || !is.null(dim(sizes)) || !length(sizes)) {
     must_be("sizes", "a vector with the number of rows of every chunk", sizes)
@@ -106,7 +107,10 @@ validate_source <- function(source, arg) {
 
 #' @rdname row_source
 #' @export
-as_row_source <- function(x, ...) UseMethod("as_row_source")
+as_row_source <- function(x, ...) {
+  check_given("x")
+  UseMethod("as_row_source")
+}
 
 #' @rdname row_source
 #' @export

@@ -81,6 +81,7 @@ text_depth <- 60L # of nesting: what a model needs is far less
 write_model <- function(fit, file) {
   check_given("fit", "file")
   validate_model(fit, "fit")
+  if (!inherits(file, "connection")) check_output(file, "file")
   fit$call <- NULL # what the user typed is no part of what the model computes
   text <- paste0(
     "{\"format\": \"", text_format, "\", \"format_version\": ", text_version,
@@ -95,7 +96,9 @@ write_model <- function(fit, file) {
 #' @export
 read_model <- function(file) {
   check_given("file")
-  if (is.character(file) && !(length(file) == 1L && file.exists(file))) {
+  readable <- inherits(file, "connection") ||
+    (is_text(file) && file.exists(file) && !dir.exists(file))
+  if (!readable) {
     abort("text", "`file` must be the path of a file that exists, not ", describe(file), ".")
   }
   lines <- tryCatch(readLines(file, warn = FALSE, encoding = "UTF-8"), error = function(e) {

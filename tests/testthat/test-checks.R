@@ -217,3 +217,30 @@ test_that("a suggested package that is absent is asked for by name", {
     fixed = TRUE, class = "kernelect_error_package")
   expect_null(kernelect:::needs_package("stats"))
 })
+
+test_that("a path that cannot be written is refused before the work", {
+  fit <- kernel_lm(mpg ~ wt, mtcars, size = 2)
+  writers <- list(
+    file = function(path) write_model(fit, path),
+    file = function(path) export_c(fit, path),
+    write = function(path) predict(fit, as_row_source(mtcars), write = path)
+  )
+  lost <- file.path(tempfile(), "a")
+  for (i in seq_along(writers)) {
+    arg <- names(writers)[i]
+    expect_refused <- function(path, words) {
+      expect_error(expect_no_warning(writers[[i]](path)), paste0("`", arg, "`", words),
+        fixed = TRUE, class = "kernelect_error_argument")
+    }
+    for (bad in list("", NA_character_, 1, c("a", "b"))) expect_refused(bad, " must be")
+    expect_refused(tempdir(), " must be the path of a file: \"")
+    expect_refused(lost, paste0(": there is no directory \"", dirname(lost), "\""))
+  }
+  closed <- tempfile()
+  file.create(closed)
+  Sys.chmod(closed, "0444")
+  skip_if(file.access(closed, 2L) == 0L, "every file may be written")
+  for (write in writers) {
+    expect_error(write(closed), "may not be written", class = "kernelect_error_argument")
+  }
+})

@@ -111,5 +111,6 @@ test_that("what cannot be shown is refused by name", {
     plot_effect(fit, mtcars, grid = 1)
     plot_effect(fit, mtcars, draw = FALSE, lwd = 2)
     plot_effect(fit, transform(mtcars, wt = NA_real_))
+    plot_effect(fit, transform(mtcars, wt = NA), "wt")
   })
 })

@@ -2,6 +2,12 @@
 
 whole <- function(source) do.call(rbind, lapply(seq_along(source$sizes), source$read))
 
+test_that("a source needs something to read", {
+  expect_error(row_source(), "`read` is missing", class = "kernelect_error_argument")
+  expect_error(row_source(identity), "`sizes` is missing", class = "kernelect_error_argument")
+  expect_error(as_row_source(), "`x` is missing", class = "kernelect_error_argument")
+})
+
 test_that("data frames and matrices are cut into chunks", {
   for (rows in c(1, 7, 149, 150, 1000)) {
     source <- as_row_source(iris, rows = rows)

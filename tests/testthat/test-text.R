@@ -123,7 +123,10 @@ test_that("text that is no model is an error that says so", {
     strrep("[", 1e5), paste0(strrep("{\"list\": [", 1e4), strrep("]}", 1e4)))) {
     expect_error(read_text(bad), class = "kernelect_error", info = substr(bad, 1, 60))
   }
-  expect_error(read_model("no such file"), "exists", class = "kernelect_error_text")
+  for (bad in list("no such file", tempdir(), 1, NULL, NA_character_, c("a", "b"))) {
+    expect_error(read_model(bad), "`file` must be the path of a file that exists",
+      class = "kernelect_error_text")
+  }
 })
 
 test_that("dimensions and counts that do not fit are refused", {
