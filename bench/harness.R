@@ -8,12 +8,14 @@
 
 # A contestant: `setup` and `job` are code in `lang` ("R" or "python"), where the data are
 # known by their names and `value` turns the job's `result` into the number compared (NaN:
-# do not compare). lang = "c": `job` is a file in bench/ built on probe.h, with `args`.
+# do not compare). lang = "c": `job` is a file in bench/ built on probe.h, with `args`, the core
+# and it compiled with `flags`.
 contestant <- function(job, setup = "", lang = c("R", "python", "c"), blas = "openblas",
-                       value = NULL, args = character()) {
+                       value = NULL, args = character(), flags = character()) {
   lang <- match.arg(lang)
   if (is.null(value)) value <- c(R = "sum(result)", python = "result.sum()", c = "")[[lang]]
-  list(job = job, setup = setup, lang = lang, blas = blas, value = value, args = args)
+  list(job = job, setup = setup, lang = lang, blas = blas, value = value, args = args,
+    flags = flags)
 }
 
 # Run a contest and write bench/results/<name>.csv. `data` is a named list of numeric
@@ -56,7 +58,7 @@ start <- function(contestant, id, dir) {
   program <- switch(contestant$lang,
     R = c("Rscript", "--no-init-file", file.path("bench", "player.R"), job),
     python = c("/usr/bin/python3", file.path("bench", "player.py"), job),
-    c = c(compile(contestant$job, job), dir, contestant$args)
+    c = c(compile(contestant$job, job, contestant$flags), dir, contestant$args)
   )
   answers <- paste0(job, ".fifo")
   system2("mkfifo", shQuote(answers))
@@ -68,11 +70,11 @@ start <- function(contestant, id, dir) {
   list(questions = questions, answers = fifo(answers, "r", blocking = TRUE), errors = job)
 }
 
-compile <- function(source, program) {
+compile <- function(source, program, flags) {
   include <- system2("R", c("CMD", "config", "--cppflags"), stdout = TRUE)
   core <- grep("/(ffi.*|init)[.]c$", Sys.glob("src/*.c"), value = TRUE, invert = TRUE)
   system2("gcc", c(
-    "-std=gnu99 -O3 -fopenmp -Isrc", include, file.path("bench", source), core,
+    "-std=gnu99 -O3 -fopenmp -Isrc", flags, include, file.path("bench", source), core,
     "-o", shQuote(program), "-llapack -lblas -lm"
   ))
   program

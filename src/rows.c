@@ -63,6 +63,47 @@ INLINE void block_12x4(const double *const a[STRIP], const double *b, size_t cou
   STORE(c + 3 * ldc, c03), STORE(c + 3 * ldc + 4, c13), STORE(c + 3 * ldc + 8, c23);
 }
 
+typedef double v2 __attribute__((vector_size(16)));
+typedef double v2_loose __attribute__((vector_size(16), aligned(8), may_alias));
+#define LOAD_2(p) ((v2)(*(const v2_loose *)(p)))
+
+INLINE void store_column(double *c, v2 low, v2 high, int accumulate)
+{
+  *(v2_loose *)c = accumulate ? low + LOAD_2(c) : low;
+  *(v2_loose *)(c + 2) = accumulate ? high + LOAD_2(c + 2) : high;
+}
+
+/* One panel by one, the same sums in the same order; four doubles at a time would go through memory
+ * where registers hold two. */
+INLINE void block_4x4(const double *a, const double *b, size_t count, double *c, size_t ldc,
+                      int accumulate)
+{
+  v2 c00 = {0}, c10 = {0}, c01 = {0}, c11 = {0}, c02 = {0}, c12 = {0}, c03 = {0}, c13 = {0};
+  for (size_t k = 0; k < count; k++, a += 4, b += 4) {
+    const v2 a0 = LOAD_2(a), a1 = LOAD_2(a + 2);
+    c00 += a0 * b[0], c10 += a1 * b[0];
+    c01 += a0 * b[1], c11 += a1 * b[1];
+    c02 += a0 * b[2], c12 += a1 * b[2];
+    c03 += a0 * b[3], c13 += a1 * b[3];
+  }
+  store_column(c, c00, c10, accumulate);
+  store_column(c + ldc, c01, c11, accumulate);
+  store_column(c + 2 * ldc, c02, c12, accumulate);
+  store_column(c + 3 * ldc, c03, c13, accumulate);
+}
+
+/* Sums of 12 x 4 must stay in registers: with too few of them, 4 x 4 three times. */
+INLINE void block(const double *const a[STRIP], const double *b, size_t count, double *c,
+                  size_t ldc, int accumulate, int roomy)
+{
+  if (roomy) {
+    block_12x4(a, b, count, c, ldc, accumulate);
+    return;
+  }
+  for (size_t s = 0; s < STRIP; s++)
+    block_4x4(a[s], b, count, c + s * KE_PANEL, ldc, accumulate);
+}
+
 INLINE void copy_block(const double *from, size_t ldf, double *to, size_t ldt, size_t m, size_t k)
 {
   for (size_t j = 0; j < k; j++)
@@ -78,7 +119,7 @@ typedef struct {
   int add; /* to what is there */
 } tile;
 
-INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
+INLINE void inner_range_body(const tile *t, size_t k0, size_t count, int roomy)
 {
   const int add = t->add || k0 > 0;
   const size_t width = KE_PANEL * ke_stride(t->a), panels = ke_padded(t->m) / KE_PANEL;
@@ -95,19 +136,46 @@ INLINE void inner_range_body(const tile *t, size_t k0, size_t count)
       const size_t rows = ke_smaller(ldc, t->m - i);
       double *c = t->out + i + j * t->ldo;
       if (rows == ldc && cols == KE_PANEL) {
-        block_12x4(a, b, count, c, t->ldo, add);
+        block(a, b, count, c, t->ldo, add, roomy);
       } else {
         memset(edge, 0, sizeof edge);
         if (add)
           copy_block(c, t->ldo, edge, ldc, rows, cols);
-        block_12x4(a, b, count, edge, ldc, add);
+        block(a, b, count, edge, ldc, add, roomy);
         copy_block(edge, ldc, c, t->ldo, rows, cols);
       }
     }
   }
 }
 
-DEFINE_DISPATCHED(static, inner_range, (const tile *t, size_t k0, size_t count), (t, k0, count))
+#if defined(__aarch64__)
+#define ROOMY 1 /* 32 registers of two doubles */
+#else
+#define ROOMY 0 /* 16 of two, without AVX */
+#endif
+
+static void inner_range_base(const tile *t, size_t k0, size_t count)
+{
+  inner_range_body(t, k0, count, ROOMY);
+}
+
+#if DISPATCH
+FAST_TARGET static void inner_range_fast(const tile *t, size_t k0, size_t count)
+{
+  inner_range_body(t, k0, count, 1);
+}
+#endif
+
+static void inner_range(const tile *t, size_t k0, size_t count)
+{
+#if DISPATCH
+  if (HAS_FAST()) {
+    inner_range_fast(t, k0, count);
+    return;
+  }
+#endif
+  inner_range_base(t, k0, count);
+}
 
 /* The sums run over the first d columns. */
 static void inner_tile(const tile *t, size_t d)
