@@ -46,7 +46,13 @@ cluster_call <- function(cluster, f, ..., x = NULL) {
 
 # What runs in a worker: its errors travel as values, classes and all.
 in_worker <- function(code) {
-  tryCatch(code, error = function(e) structure(list(error = e), class = "kernelect_failure"))
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "kernelect_error_source")) {
+      e$message <- paste(e$message, "Workers read their own chunks: what the source uses must be",
+                         "there too (objects by `parallel::clusterExport()`, files on their disks).")
+    }
+    structure(list(error = e), class = "kernelect_failure")
+  })
 }
 
 # Sockets wait for 30 days; ours for as long as we say. Other kinds of nodes know no limit.

@@ -163,6 +163,16 @@ test_that("errors of reading come back from workers with their class", {
   expect_identical(fit_on(cluster, x, limits("fvs")), fit_in_memory(x, limits("fvs")))
 })
 
+test_that("what only the head has is missed in words that say where it must be", {
+  here <- tied(100)
+  source <- row_source(function(i) here, nrow(here))
+  environment(source$read) <- globalenv() # as of a function typed at the prompt
+  on.exit(rm("here", envir = globalenv()))
+  assign("here", here, globalenv())
+  expect_error(kernel_basis(source, size = 5, cluster = one), "clusterExport",
+    class = "kernelect_error_source")
+})
+
 test_that("a body refuses a message of another round, and is silent when told twice", {
   body <- list(number = 2, round = 3)
   ask <- function(kind, round) fits_round(body, list(kind = kind, round = round))
