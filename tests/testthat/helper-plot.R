@@ -1,9 +1,16 @@
 plot_lines <- function(expr) {
   file <- tempfile(fileext = ".pdf")
   on.exit(unlink(file))
+  before <- grDevices::dev.cur()
   grDevices::pdf(file, compress = FALSE, useKerning = FALSE)
-  tryCatch(expr, finally = grDevices::dev.off())
+  tryCatch(expr, finally = close_device(before))
   readLines(file, warn = FALSE)
+}
+
+# Closing a device makes the next one current, which need not be the one before.
+close_device <- function(before, device = grDevices::dev.cur()) {
+  grDevices::dev.off(device)
+  if (before > 1L) grDevices::dev.set(before)
 }
 
 # Every colour used, as a PDF writes it.
@@ -36,12 +43,13 @@ expect_words <- function(wanted, words) {
 drawing <- function(expr, width = 7, height = 7) {
   file <- tempfile(fileext = ".pdf")
   on.exit(unlink(file))
+  before <- grDevices::dev.cur()
   grDevices::pdf(file, width, height, compress = FALSE, useKerning = FALSE, useDingbats = FALSE)
   device <- grDevices::dev.cur()
   settings <- tryCatch({
     expr
     graphics::par("usr", "xlog", "ylog")
-  }, finally = grDevices::dev.off(device))
+  }, finally = close_device(before, device))
   lines <- readLines(file, warn = FALSE)
   stream <- lines[(which(lines == "stream")[1L] + 1L):(which(lines == "endstream")[1L] - 1L)]
   shapes <- read_shapes(regmatches(stream, gregexpr("\\((\\\\.|[^)\\\\])*\\)|[^ ]+", stream)))

@@ -107,7 +107,7 @@ test_that("a slice through more than two columns says where it is, and counts no
   expect_identical(held_words(held, 30),
     "at column1 = 1.5 and 8 more at their medians or first levels")
   expect_match(held_words(held, Inf), "^at column1 = 1.5, .*, column9 = 9.5$")
-  expect_identical(held_words(data.frame(f = factor("u"))), "at f = u")
+  expect_identical(held_words(data.frame(f = factor("u")), Inf), "at f = u")
 })
 
 test_that("circles stay round where columns have like ranges, else axes fill the plot", {

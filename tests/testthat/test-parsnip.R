@@ -1,8 +1,3 @@
-machine <- function(...) {
-  skip_if_not_installed("parsnip")
-  kernel_machine(...)
-}
-
 test_that("the model is registered with its modes, arguments and predictions", {
   skip_if_not_installed("parsnip")
   expect_true("kernel_machine" %in% parsnip::get_from_env("models"))
@@ -20,8 +15,8 @@ test_that("the model is registered with its modes, arguments and predictions", {
   expect_identical(parsnip::get_from_env("kernel_machine_args"), arguments)
   # parsnip's own look at what was registered
   expect_output(parsnip::show_model_info("kernel_machine"), "can use case weights")
-  expect_true(parsnip::case_weights_allowed(machine("regression")))
-  expect_identical(generics::required_pkgs(machine("regression")), c("parsnip", "kernelect"))
+  expect_true(parsnip::case_weights_allowed(kernel_machine("regression")))
+  expect_identical(generics::required_pkgs(kernel_machine("regression")), c("parsnip", "kernelect"))
 })
 
 test_that("hooks register the model whichever package is loaded first", {
@@ -37,7 +32,8 @@ test_that("hooks register the model whichever package is loaded first", {
 })
 
 test_that("a specification fits what kernel_lm() fits, by formula and by columns", {
-  spec <- machine("regression", rbf_sigma = 0.05, size = 12, penalty = 0.2)
+  skip_if_not_installed("parsnip")
+  spec <- kernel_machine("regression", rbf_sigma = 0.05, size = 12, penalty = 0.2)
   ours <- kernel_lm(mtcars[-1], mtcars$mpg, kernel = rbf_kernel(gamma = 0.05), size = 12,
     ridge = 0.2)
   for (fit in list(
@@ -56,13 +52,14 @@ test_that("a specification fits what kernel_lm() fits, by formula and by columns
       predict(ours, mtcars, interval = "prediction")[, 2:3], ignore_attr = TRUE)
   }
   # what is left alone is chosen by leave-one-out
-  alone <- parsnip::fit(machine("regression"), mpg ~ ., mtcars)$fit
+  alone <- parsnip::fit(kernel_machine("regression"), mpg ~ ., mtcars)$fit
   expect_equal(coef(alone), coef(kernel_lm(mpg ~ ., mtcars)))
 })
 
 test_that("classes, probabilities, factors, one row and missing values go through", {
+  skip_if_not_installed("parsnip")
   d <- transform(iris, wide = factor(Petal.Width > 1, labels = c("no", "yes")))
-  spec <- parsnip::set_engine(machine("classification", size = 9), "kernelect",
+  spec <- parsnip::set_engine(kernel_machine("classification", size = 9), "kernelect",
     kernel = laplace_kernel(), basis = "cholesky")
   fit <- parsnip::fit(spec, Species ~ ., d)
   ours <- kernel_lm(Species ~ ., d, size = 9, kernel = laplace_kernel(), basis = "cholesky")
@@ -74,24 +71,25 @@ test_that("classes, probabilities, factors, one row and missing values go throug
   d$Sepal.Width[2] <- NA
   expect_identical(is.na(predict(fit, d[1:3, ])$.pred_class), c(FALSE, TRUE, FALSE))
   ordered <- transform(d[-2, ], Species = factor(Species, ordered = TRUE))
-  expect_true(is.ordered(
-    predict(parsnip::fit(machine("classification", size = 5), Species ~ ., ordered), d[1:2, ])[[1]]
-  ))
+  few <- parsnip::fit(kernel_machine("classification", size = 5), Species ~ ., ordered)
+  expect_true(is.ordered(predict(few, d[1:2, ])[[1]]))
 })
 
 test_that("many sizes come from one fit, and are those of separate fits", {
+  skip_if_not_installed("parsnip")
   sizes <- c(7, 3, 1, 12, 500)
-  one <- parsnip::fit(machine("regression", size = 12, penalty = 0.1), mpg ~ ., mtcars)
+  one <- parsnip::fit(kernel_machine("regression", size = 12, penalty = 0.1), mpg ~ ., mtcars)
   found <- parsnip::multi_predict(one, mtcars[1:4, ], size = sizes)
   expect_identical(dim(found), c(4L, 1L))
   expect_identical(found$.pred[[1]]$size, sort(sizes))
   for (size in sizes) {
-    spec <- machine("regression", size = min(size, 12), penalty = 0.1)
+    spec <- kernel_machine("regression", size = min(size, 12), penalty = 0.1)
     apart <- parsnip::fit(spec, mpg ~ ., mtcars)
     at <- vapply(found$.pred, function(t) t$.pred[t$size == size], 0)
     expect_equal(at, predict(apart, mtcars[1:4, ])$.pred, tolerance = 1e-8)
   }
-  classes <- parsnip::fit(machine("classification", size = 8, penalty = 0.1), Species ~ ., iris)
+  spec <- kernel_machine("classification", size = 8, penalty = 0.1)
+  classes <- parsnip::fit(spec, Species ~ ., iris)
   expect_identical(
     parsnip::multi_predict(classes, iris[51, ], size = 8)$.pred[[1]]$.pred_class,
     predict(classes, iris[51, ])$.pred_class
@@ -108,20 +106,22 @@ test_that("many sizes come from one fit, and are those of separate fits", {
 })
 
 test_that("case weights are those of kernel_lm()", {
+  skip_if_not_installed("parsnip")
   skip_if_not_installed("hardhat")
   times <- rep(1:4, 8)
-  fit <- parsnip::fit(machine("regression", size = 8), mpg ~ wt + hp, mtcars,
+  fit <- parsnip::fit(kernel_machine("regression", size = 8), mpg ~ wt + hp, mtcars,
     case_weights = hardhat::frequency_weights(times))
   repeated <- kernel_lm(mpg ~ wt + hp, mtcars[rep(1:32, times), ], size = 8)
   expect_equal(predict(fit, mtcars)$.pred, unname(predict(repeated, mtcars)), tolerance = 1e-6)
-  important <- parsnip::fit(machine("regression", size = 8), mpg ~ wt + hp, mtcars,
+  important <- parsnip::fit(kernel_machine("regression", size = 8), mpg ~ wt + hp, mtcars,
     case_weights = hardhat::importance_weights(times / 2))
   expect_equal(predict(important, mtcars)$.pred,
     unname(predict(kernel_lm(mpg ~ wt + hp, mtcars, size = 8, weights = times / 2), mtcars)))
 })
 
 test_that("update() changes arguments of a specification, and forgets them when told", {
-  spec <- machine("regression", size = 4, penalty = 1)
+  skip_if_not_installed("parsnip")
+  spec <- kernel_machine("regression", size = 4, penalty = 1)
   changed <- update(spec, penalty = 2, rbf_sigma = 0.1)
   value <- function(spec) lapply(spec$args, rlang::eval_tidy)
   expect_identical(value(changed), list(rbf_sigma = 0.1, size = 4, penalty = 2))
@@ -134,8 +134,9 @@ test_that("update() changes arguments of a specification, and forgets them when 
 })
 
 test_that("every argument has its parameter, and a grid needs the largest sizes only", {
+  skip_if_not_installed("parsnip")
   skip_if_not_installed("dials")
-  spec <- machine("regression", rbf_sigma = parsnip::tune(), size = parsnip::tune("rows"),
+  spec <- kernel_machine("regression", rbf_sigma = parsnip::tune(), size = parsnip::tune("rows"),
     penalty = parsnip::tune())
   skip_if_not_installed("hardhat")
   found <- hardhat::extract_parameter_set_dials(spec)
@@ -167,7 +168,8 @@ test_that("arguments that cannot be are refused by the names the user gave", {
 })
 
 test_that("tidiers see the model inside", {
-  fit <- parsnip::fit(machine("regression", size = 4), mpg ~ wt, mtcars)
+  skip_if_not_installed("parsnip")
+  fit <- parsnip::fit(kernel_machine("regression", size = 4), mpg ~ wt, mtcars)
   expect_identical(generics::tidy(fit)$term, c("(Intercept)", paste0("z", 1:4)))
   expect_identical(generics::glance(fit)$nobs, 32L)
   expect_equal(generics::augment(fit, mtcars)$.pred, predict(fit, mtcars)$.pred)
