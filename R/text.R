@@ -244,19 +244,23 @@ parse_json <- function(text) {
   value
 }
 
+# Found by bytes: to find the millionth sign of a text in UTF-8, all before it would be counted.
 json_tokens <- function(text) {
   pattern <- paste0(
-    "\"(?:[^\"\\\\\\x00-\\x1f]|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})*+\"",
+    "\"(?:[^\"\\\\\\x00-\\x1f]++|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})*+\"",
     "|-?(?:0|[1-9][0-9]*+)(?:\\.[0-9]++)?(?:[eE][+-]?[0-9]++)?",
     "|true|false|null|[][{},:]"
   )
-  found <- gregexpr(pattern, text, perl = TRUE)[[1L]]
+  Encoding(text) <- "latin1" # a sign a byte
+  # (a string of millions of escapes meets a limit of the matcher, which warns)
+  found <- suppressWarnings(gregexpr(pattern, text, perl = TRUE, useBytes = TRUE)[[1L]])
   if (found[1L] < 0L) fail_text("it is no JSON")
-  length <- attr(found, "match.length")
-  last <- found + length
-  between <- substring(text, c(1L, last), c(found - 1L, nchar(text)))
-  if (any(grepl("[^ \t\r\n]", between))) fail_text("it is no JSON")
-  substring(text, found, last - 1L)
+  last <- found + attr(found, "match.length")
+  between <- substring(text, c(1L, last), c(found - 1L, nchar(text, "bytes")))
+  if (any(grepl("[^ \t\r\n]", between, useBytes = TRUE))) fail_text("it is no JSON")
+  tokens <- substring(text, found, last - 1L)
+  Encoding(tokens) <- "UTF-8"
+  tokens
 }
 
 # For each place the next place at or after it where x is TRUE, else NA.
@@ -300,9 +304,10 @@ read_json_object <- function(state, depth) {
     if (substr(key, 1L, 1L) != "\"") fail_text("it is no JSON: a key must be a string")
     expect_token(state, ":")
     out[length(out) + 1L] <- list(read_json_value(state, depth + 1L))
-    names <- c(names, unescape(key))
+    names[length(names) + 1L] <- key
     if (expect_token(state, c(",", "}")) == "}") break
   }
+  names <- unescape(names)
   if (anyDuplicated(names)) fail_text("a key occurs twice")
   structure(out, names = names, class = "json_object")
 }

@@ -74,6 +74,17 @@ test_that("every double survives, as do NA, NaN, infinities and minus zero", {
   expect_identical(decode_value(parse_json(encode_value(r, "")), 0L), r)
 })
 
+test_that("names of any script survive, in a long text too", {
+  x <- random_matrix(300, 3, 5)
+  colnames(x) <- c("\U1F600\u00e9", "a\"\\\n\t\u0001", "\u2028 \u00df")
+  classes <- c("\u00e9\n", "\\u00e9", "\U10FFFF")
+  y <- factor(classes[1 + (x[, 1] > 0) + (x[, 2] > 0)], classes)
+  fit <- kernel_lm(x, y, size = 150, ridge = 1)
+  again <- read_text(written(fit))
+  expect_identical(predict(again, x), predict(fit, x))
+  expect_identical(again$basis$input, fit$basis$input)
+})
+
 test_that("vectors of every kind and their attributes survive", {
   values <- list(
     c(TRUE, NA, FALSE), c(1L, NA, -5L), c("a", NA, "\u00e9 \"quoted\" \\ \n\t\u0001 \U0001F600"),
@@ -126,6 +137,18 @@ test_that("text that is no model is an error that says so", {
   for (bad in list("no such file", tempdir(), 1, NULL, NA_character_, c("a", "b"))) {
     expect_error(read_model(bad), "`file` must be the path of a file that exists",
       class = "kernelect_error_text")
+  }
+})
+
+test_that("text that is long and senseless is refused without a warning", {
+  texts <- c(
+    paste0("{\"format\": \"", strrep("\\\\", 3e6), "\"}"), strrep("[", 1e5),
+    strrep("{\"a\":", 1e5), strrep("\"", 1e5), strrep("1", 1e6), paste0("1", strrep(" ", 1e6)),
+    paste0("{", paste0("\"k", 1:2e4, "\": 1", collapse = ","), "}"),
+    paste0("{\"format\": \"", strrep("\u00e9", 1e5), "\"}")
+  )
+  for (text in texts) {
+    expect_no_warning(expect_error(read_text(text), class = "kernelect_error_text"))
   }
 })
 
