@@ -60,7 +60,7 @@ export_c <- function(fit, file, name = "model") {
   }
   validate_model(fit, "fit")
   if (inherits(fit, "kernel_tune")) fit <- fit$model
-  writeLines(c_file(exported_form(fit), name), file)
+  writeLines(c_file(exported_form(fit), name), file, useBytes = TRUE)
   invisible(file)
 }
 
@@ -129,10 +129,12 @@ exported_form.kernel_lda <- function(fit) {
   shares <- fit$counts / sum(fit$counts)
   form$levels <- fit$levels
   form$gauss <- list(white = white, means = means %*% white, log_prior = log(fit$prior))
-  # probabilities are calibrated with the shares of the training rows, then moved to the prior
+  # probabilities are calibrated with the shares of the training rows, then moved to the prior; a
+  # class of prior 0 has the decision -Inf, of which a slope of 0 would make NaN
   form$calibration <- list(
-    slope = fit$calibration$slope,
-    offset = fit$calibration$offset + (1 - fit$calibration$slope) * log(fit$prior / shares)
+    slope = max(fit$calibration$slope, .Machine$double.xmin),
+    offset = fit$calibration$offset +
+      ifelse(fit$prior > 0, (1 - fit$calibration$slope) * log(fit$prior / shares), -Inf)
   )
   form
 }
@@ -189,20 +191,49 @@ match_part_columns <- function(columns, vectors) {
 
 # ---- C -------------------------------------------------------------------------------------
 
-c_number <- function(v) sprintf("%a", v)
+c_number <- function(v) {
+  text <- sprintf("%a", v)
+  text[which(v == Inf)] <- "INFINITY"
+  text[which(v == -Inf)] <- "-INFINITY"
+  text
+}
 
 # `static const double name[n] = {...};`, rows of a matrix one after the other.
 c_array <- function(name, v) {
   v <- if (is.matrix(v)) as.vector(t(v)) else as.vector(v)
-  text <- strwrap(paste(c_number(v), collapse = ", "), 96, prefix = "  ")
-  c(sprintf("static const double %s[%d] = {", name, length(v)), text, "};")
+  text <- matrix(c(paste0(c_number(v), ","), rep("", -length(v) %% 4L)), 4L)
+  lines <- trimws(paste(" ", text[1L, ], text[2L, ], text[3L, ], text[4L, ]), "right")
+  c(sprintf("static const double %s[%d] = {", name, length(v)), lines, "};")
 }
 
-c_comment <- function(text) gsub("*/", "* /", gsub("/*", "/ *", text, fixed = TRUE), fixed = TRUE)
+# Names within a comment, which they must not end or carry on: no line ends, signs that turn the
+# text around or trigraphs; what is left out is named by number.
+c_comment <- function(text) {
+  text <- iconv(enc2utf8(text), "UTF-8", "UTF-8", sub = "byte")
+  text <- vapply(strsplit(text, ""), function(signs) {
+    odd <- !grepl("^[\\p{L}\\p{M}\\p{N} -~]+$", signs, perl = TRUE) | signs == "\\"
+    signs[odd] <- sprintf("<U+%04X>", vapply(signs[odd], utf8ToInt, 1L))
+    paste(signs, collapse = "")
+  }, "")
+  text <- gsub("\\?(?=\\?)", "? ", text, perl = TRUE)
+  gsub("*/", "* /", gsub("/*", "/ *", text, fixed = TRUE), fixed = TRUE)
+}
 
 c_columns <- function(input) {
   if (is.null(input$columns)) return(sprintf(" *   x[%d]", seq_len(input$width) - 1L))
-  sprintf(" *   x[%d]  %s", seq_along(input$columns) - 1L, c_comment(input$columns))
+  sprintf(" *   x[%d]  %s", seq_along(input$columns) - 1L,
+          c_comment(paste0(input$columns, c_codes(input))))
+}
+
+# What the numbers of a column stand for, where it is a level of a factor.
+c_codes <- function(input) {
+  codes <- lapply(input$variables, function(v) {
+    levels <- input$levels[[v]]
+    if (is.null(levels)) return(rep("", max(1L, input$matrices[[v]])))
+    sprintf("  (1 where %s is %s, else 0)", v, levels)
+  })
+  codes <- unlist(codes)
+  if (length(codes) == length(input$columns)) codes else ""
 }
 
 # Names of the outputs, in order.

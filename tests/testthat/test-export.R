@@ -101,9 +101,38 @@ test_that("factors are indicator columns, listed in the head of the file", {
   expect_near(compiled(fit)(x), predict(fit, warpbreaks))
   file <- tempfile(fileext = ".c")
   export_c(fit, file)
+  level <- c("A", "B", "L", "M", "H")
+  factor <- rep(c("wool", "tension"), 2:3)
   expect_true(all(
-    sprintf(" *   x[%d]  %s", 0:4, c("woolA", "woolB", "tensionL", "tensionM", "tensionH"))
+    sprintf(" *   x[%d]  %s%s  (1 where %s is %s, else 0)", 0:4, factor, level, factor, level)
     %in% readLines(file)))
+})
+
+test_that("names of columns, levels and responses cannot leave the comment they stand in", {
+  x <- random_matrix(40, 3, 8)
+  new <- random_matrix(6, 3, 9)
+  y <- x[, 1] + x[, 2]^2
+  odd <- list(
+    c("*/ int evil = 1; /*", "a\\", "*\\\n/ evil"), c("a\nb", "**//", "*??/\n/ evil"),
+    c("\u00e9t\u00e9", "\u202eabc", "%s%n"), c("a\r*/", "/*/", "???/"),
+    c("x\u0001", "\"q\"", "bad\xff")
+  )
+  for (names in odd) {
+    colnames(x) <- colnames(new) <- names
+    several <- kernel_lm(x, matrix(cbind(y, y^2, y^3), 40, dimnames = list(NULL, names)), size = 4)
+    expect_near(compiled(several)(new), predict(several, new))
+    if (!all(validUTF8(names))) next
+    expect_classes(kernel_lm(x, factor(names[1 + (y > 0) + (y > 1)], names), size = 4), new)
+  }
+})
+
+test_that("a class of prior zero is never predicted in C either", {
+  new <- as.data.frame(new_rows_of(iris[1:4]))
+  fit <- kernel_lda(Species ~ ., iris, size = 12, prior = c(0.5, 0, 0.5))
+  expect_identical(compiled(fit)(new)[, 2], rep(-Inf, nrow(new)))
+  out <- compiled(fit)(new)
+  expect_near(out[, 4:6], predict(fit, new, type = "prob"))
+  expect_identical(out[, 7], as.double(predict(fit, new)))
 })
 
 test_that("a missing value makes every output missing", {
