@@ -5,7 +5,8 @@
 #   most 15 lines;
 # * stems: a core file has its header and a test program (or those of its family, below), glue has
 #   a core file of the same stem, an R file has a test file of its stem or of its family
-#   (`rank-search.R` belongs to `rank`).
+#   (`rank-search.R` belongs to `rank`);
+# * the site: _pkgdown.yml names every vignette and every page of help.
 # Prints every finding and ends with status 1 if there is one. Files that did not change since the
 # last run are not read again (out/lint).
 
@@ -117,7 +118,18 @@ check_stems <- function() {
   )
 }
 
-found <- c(lint_files(), check_lengths(), check_stems())
+# ---- the site ----------------------------------------------------------------------------
+
+check_site <- function() {
+  named <- unlist(strsplit(readLines("_pkgdown.yml"), "[^A-Za-z0-9_.-]+"))
+  pages <- list.files("man", "[.]Rd$", full.names = TRUE)
+  hidden <- vapply(pages, function(p) any(grepl("\\keyword{internal}", readLines(p), fixed = TRUE)),
+                   NA)
+  wanted <- c(list.files("vignettes", "[.]Rmd$"), basename(pages[!hidden]))
+  sprintf("_pkgdown.yml: %s is not named", wanted[!stem(wanted) %in% named])
+}
+
+found <- c(lint_files(), check_lengths(), check_stems(), check_site())
 writeLines(found)
 cat(sprintf("lint: %d findings\n", length(found)))
 quit(status = length(found) > 0L)

@@ -1,5 +1,6 @@
 # What the site points at is there: every link and picture within docs/, every anchor, and a text in
-# place of every picture. Rscript tools/site-links.R [docs]
+# place of every picture; nothing that a page needs comes from elsewhere.
+#   Rscript tools/site-links.R [docs]
 root <- normalizePath(c(commandArgs(TRUE), "docs")[1L])
 pages <- list.files(root, "[.]html$", recursive = TRUE)
 parsed <- lapply(stats::setNames(file.path(root, pages), pages), xml2::read_html)
@@ -16,10 +17,12 @@ of_page <- function(name) {
   images <- xml2::xml_find_all(page, "//img")
   alt <- xml2::xml_attr(images, "alt")
   dumb <- xml2::xml_attr(images, "src")[is.na(alt) | !nzchar(trimws(alt))]
-  outside <- xml2::xml_text(xml2::xml_find_all(page, "//img/@src[starts-with(., 'http')]"))
+  needed <- "//img/@src | //script/@src | //link[@rel = 'stylesheet']/@href"
+  outside <- xml2::xml_text(xml2::xml_find_all(page, needed))
+  outside <- outside[grepl("^([a-z]+:)?//", outside)]
   c(sprintf("%s: broken link %s", name, bad),
     sprintf("%s: no alternative text for %s", name, substr(dumb, 1L, 60L)),
-    sprintf("%s: picture from elsewhere %s", name, outside))
+    sprintf("%s: from elsewhere: %s", name, outside))
 }
 
 is_there <- function(target, from) {

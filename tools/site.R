@@ -1,10 +1,24 @@
 # The site of the package into docs/, without the network, then what pkgdown leaves to be done on
-# its pages: a text in place of every picture of an example, no empty picture where a logo would be,
-# and formulas as MathML, which needs no script from elsewhere.
+# its pages, so that they need nothing from elsewhere: formulas as MathML, no script, style or font
+# of another server (pkgdown/assets/pkgdown.js does their work), the index of the search as a
+# script, which pages in a folder may load; a text in place of every picture of an example, and no
+# empty picture where a logo would be.
 options(pkgdown.internet = FALSE)
 pkgdown::build_site(preview = FALSE, install = FALSE)
 
 system2("tools/cheatsheet", "docs", stdout = FALSE)
+unlink("docs/pull_request_template.html") # for those who open one, not for readers
+
+# Entries point at pages from the root of the site.
+index <- jsonlite::read_json("docs/search.json")
+index <- Filter(function(entry) !grepl("pull_request_template", entry$path), index)
+index <- lapply(index, function(entry) {
+  if (!is.character(entry$id)) entry$id <- NULL
+  entry$path <- sub("^.*?((articles/|reference/|news/)?[^/]*)$", "\\1", entry$path)
+  entry
+})
+json <- jsonlite::toJSON(index, auto_unbox = TRUE)
+writeLines(c("window.searchIndex =", json, ";"), "docs/search.js", useBytes = TRUE)
 
 # "Plot a ranking: drawn by plot(fit)", from the page's title and the line above the picture.
 picture_text <- function(image, title) {
@@ -35,10 +49,13 @@ finish_page <- function(file) {
   if (length(formulas)) as_mathml(formulas)
   empty <- xml2::xml_find_all(page, "//img[@src = '' or not(@src)]")
   dumb <- xml2::xml_find_all(page, "//span[contains(@class, 'r-plt')]/img[@alt = '' or not(@alt)]")
-  if (length(empty) + length(dumb) + length(formulas) == 0L) return(invisible())
+  away <- "starts-with(., 'http') or starts-with(., '//') or starts-with(., 'file:')"
+  foreign <- xml2::xml_find_all(page, sprintf(
+    "//script[@src[%s]] | //link[@rel = 'stylesheet'][@href[%s]] | //head/comment()", away, away))
   title <- trimws(xml2::xml_text(xml2::xml_find_first(page, "//h1")))
   for (image in dumb) xml2::xml_set_attr(image, "alt", picture_text(image, title))
   xml2::xml_remove(empty)
+  xml2::xml_remove(foreign)
   xml2::write_html(page, file, format = FALSE)
 }
 
