@@ -209,8 +209,15 @@ encode_attributes <- function(x, field) {
           "`), which text cannot hold.")
   }
   if (is.data.frame(x)) all$row.names <- attr(x, "row.names")
+  all <- all[in_turn(names(all))]
   values <- vapply(names(all), function(n) encode_value(all[[n]], paste0(field, "@", n)), "")
   paste0(", \"attributes\": {", paste0(json_string(names(all)), ": ", values, collapse = ", "), "}")
+}
+
+# The turn in which attributes are written and set: others rely on the first, the class on all.
+in_turn <- function(names) {
+  first <- intersect(c("dim", "names", "levels"), names)
+  c(first, setdiff(names, c(first, "class")), intersect("class", names))
 }
 
 # Strings with what JSON wants escaped; control characters by number.
@@ -490,8 +497,7 @@ decode_attributes <- function(value, x, depth) {
   if (!is.null(all$dim) && !(is.numeric(all$dim) && prod(all$dim) == length(value))) {
     fail_text("dimensions do not fit the values")
   }
-  first <- intersect(c("dim", "names", "levels"), names(all))
-  for (n in c(first, setdiff(names(all), c(first, "class")))) attr(value, n) <- all[[n]]
+  for (n in setdiff(in_turn(names(all)), "class")) attr(value, n) <- all[[n]]
   if (is.null(all$class)) return(value)
   if (!is.character(all$class) || !all(is_text_class(all$class))) fail_text("a class is not known")
   if ("terms" %in% all$class) attr(value, ".Environment") <- NULL

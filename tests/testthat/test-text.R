@@ -53,6 +53,23 @@ test_that("a model read back predicts the same bit for bit", {
   }
 })
 
+test_that("weighted models can be written, and what was read is written again the same", {
+  w <- rep(c(1, 2, 0.5), 50)
+  weighted <- list(
+    lm = kernel_lm(Species ~ ., iris, weights = w, size = 8),
+    lda = kernel_lda(Species ~ ., iris, weights = w, size = 8),
+    fusion = kernel_fusion(Species ~ ., iris, list(rbf_kernel()), weights = w)
+  )
+  models <- c(weighted, lapply(suppressWarnings(example_models()), `[[`, 1L))
+  for (name in names(models)) {
+    text <- written(models[[name]])
+    expect_identical(written(read_text(text)), text, info = name)
+  }
+  again <- read_text(written(weighted$lda))
+  expect_identical(again$confusion, weighted$lda$confusion)
+  expect_equal(sum(again$confusion), sum(w))
+})
+
 test_that("rows that went for missing values are known to the model read back", {
   for (action in c("omit", "exclude")) {
     fit <- suppressMessages(kernel_lm(Ozone ~ Wind + Temp, airquality, na_action = action))
