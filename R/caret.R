@@ -9,11 +9,12 @@
 #'
 #' @details
 #' Its tuning parameters are `sigma`, the width of the RBF kernel on scaled columns, `size`, the
-#' number of rows of the basis, and `ridge`. NA stands for what the model chooses itself: the mean
-#' distance for `sigma`, leave-one-out for `size` and `ridge`. So the grid that caret makes (as long
-#' as `tuneLength`) varies `sigma` alone, around the mean distance. Where `tuneGrid` has several
-#' sizes, and numbers for the other two, one fit serves all sizes. Other arguments of [kernel_lm()]
-#' are passed on from `train()`, but for `kernel`, which follows from `sigma`.
+#' number of rows of the basis, and `ridge`. Each may also be a word of [kernel_lm()]: `"mean"` or
+#' `"median"` for `sigma`, `"loo"` for `size` and `ridge`, so that a `tuneGrid` can leave them to
+#' the model (NA does so as well, but caret then warns of missing values). The grid that caret makes
+#' (as long as `tuneLength`) varies `sigma` alone, around the mean distance. Where `tuneGrid` has
+#' several sizes, and numbers for `ridge`, one fit serves all sizes. Other arguments of
+#' [kernel_lm()] are passed on from `train()`, but for `kernel`, which follows from `sigma`.
 #'
 #' caret turns factors into contrasts where `train()` gets a formula; `train(x, y)` leaves them to
 #' [kernel_lm()].
@@ -39,28 +40,45 @@ kernel_caret <- function() {
     ),
     grid = caret_grid, loop = caret_loop, fit = caret_fit,
     predict = caret_predict("response", "class"), prob = caret_predict(NULL, "prob"),
-    levels = function(x) x$levels, sort = function(x) x[order(x$size, -x$sigma), ],
+    levels = function(x) x$levels, sort = caret_sort,
     tags = c("Kernel Method", "Accepts Case Weights")
   )
 }
 
 # On scaled columns the mean distance to the centroid is about the root of their number.
 caret_grid <- function(x, y, len = NULL, search = "grid") {
-  mean <- sqrt(ncol(x))
-  if (search == "random") {
-    return(data.frame(sigma = mean * 2^stats::runif(len, -2, 2), size = NA, ridge = NA))
+  steps <- if (search == "random") {
+    stats::runif(len, -2, 2)
+  } else if (len == 1L) {
+    0
+  } else {
+    seq(-1, 1, length.out = len)
   }
-  sigma <- if (len == 1L) mean else mean * 2^seq(-1, 1, length.out = len)
-  data.frame(sigma = sigma, size = NA, ridge = NA)
+  data.frame(sigma = sqrt(ncol(x)) * 2^steps, size = "loo", ridge = "loo")
 }
 
-# The largest size of each setting is fitted and serves the smaller ones, where all is given: what
-# the model chooses itself it would choose for each size anew.
+# Numbers that may have become text beside words; NA for the words.
+caret_numbers <- function(values) suppressWarnings(as.numeric(as.character(values)))
+
+# One setting: its number, or its word, the first one for NA.
+caret_setting <- function(value, name, words) {
+  number <- caret_numbers(value)
+  if (!is.na(number)) return(number)
+  if (is.na(value)) return(words[1L])
+  check_choice(as.character(value), name, words)
+}
+
+# Simpler models first: fewer rows, wider kernels; what the model chooses comes last.
+caret_sort <- function(x) x[order(caret_numbers(x$size), -caret_numbers(x$sigma)), ]
+
+# The largest size of each setting is fitted and serves the smaller ones, where size and ridge are
+# given: what the model chooses itself it would choose for each size anew.
 caret_loop <- function(grid) {
-  alone <- !stats::complete.cases(grid)
+  sizes <- caret_numbers(grid$size)
+  alone <- is.na(grid$sigma) | is.na(sizes) | is.na(caret_numbers(grid$ridge))
   key <- paste(grid$sigma, grid$ridge, ifelse(alone, seq_len(nrow(grid)), 0))
   rows <- lapply(split(seq_len(nrow(grid)), factor(key, unique(key))), function(i) {
-    i[order(-grid$size[i])]
+    i[order(-sizes[i])]
   })
   list(
     loop = grid[vapply(rows, `[`, 0L, 1L), , drop = FALSE],
@@ -70,9 +88,9 @@ caret_loop <- function(grid) {
 
 caret_fit <- function(x, y, wts, param, lev, last, classProbs, ...) {
   given <- list(
-    kernel = if (!is.na(param$sigma)) rbf_kernel(sigma = param$sigma),
-    size = if (!is.na(param$size)) param$size, ridge = if (!is.na(param$ridge)) param$ridge,
-    weights = wts
+    kernel = rbf_kernel(sigma = caret_setting(param$sigma, "sigma", c("mean", "median"))),
+    size = caret_setting(param$size, "size", "loo"),
+    ridge = caret_setting(param$ridge, "ridge", "loo"), weights = wts
   )
   do.call(kernel_lm, c(list(quote(x), quote(y)), Filter(Negate(is.null), given), list(...)))
 }
@@ -88,6 +106,6 @@ caret_predict <- function(numbers, classes) {
       if (is.matrix(value)) as.data.frame(value) else value
     }
     if (is.null(submodels)) return(at(NULL))
-    c(list(at(NULL)), lapply(pmin(submodels$size, most), at))
+    c(list(at(NULL)), lapply(pmin(caret_numbers(submodels$size), most), at))
   }
 }

@@ -30,7 +30,7 @@ test_that("train() fits the model that kernel_lm() fits, and predicts it", {
   expect_identical(nrow(reg$results), 2L)
   expect_equal(unname(predict(reg, mtcars[1:3, ])),
     unname(predict(reg$finalModel, mtcars[1:3, -1])))
-  expect_true(all(is.na(reg$bestTune[c("size", "ridge")])))
+  expect_identical(unlist(reg$bestTune[c("size", "ridge")], use.names = FALSE), c("loo", "loo"))
 })
 
 test_that("one fit serves all sizes: resampled figures are those of separate fits", {
@@ -43,20 +43,40 @@ test_that("one fit serves all sizes: resampled figures are those of separate fit
     expect_equal(together$results$RMSE[together$results$size == size], apart$results$RMSE,
       tolerance = 1e-8)
   }
-  loop <- kernel_caret()$loop(rbind(grid, data.frame(sigma = 3, size = c(3, NA), ridge = NA)))
-  expect_equal(loop$loop$size, c(12, 3, NA))
-  expect_equal(loop$submodels[[1]]$size, c(6, 3))
+  loop <- kernel_caret()$loop(
+    rbind(grid, data.frame(sigma = 3, size = c(3, "loo"), ridge = "loo")))
+  expect_identical(loop$loop$size, c("12", "3", "loo"))
+  expect_identical(loop$submodels[[1]]$size, c("6", "3"))
   expect_identical(vapply(loop$submodels, nrow, 0L), c(2L, 0L, 0L))
 })
 
-test_that("a grid may leave the width to the model", {
+test_that("a grid may leave any setting to the model, by its word or NA", {
   skip_if_not_installed("caret")
-  fit <- trained(Species ~ ., iris, trControl = folds(),
+  silent <- function(grid) {
+    with_seed(1, expect_silent(caret::train(Species ~ ., iris, method = kernel_caret(),
+      tuneGrid = grid, trControl = folds())))
+  }
+  for (grid in list(
+    data.frame(sigma = "mean", size = c(5, 10), ridge = 0.1),
+    expand.grid(sigma = c("median", 2), size = c("loo", 5, 12), ridge = c(0.1, "loo"))
+  )) {
+    fit <- silent(grid)
+    expect_identical(nrow(fit$results), nrow(grid))
+    expect_false(anyNA(fit$results$Accuracy))
+    word <- function(v) if (is.na(suppressWarnings(as.numeric(v)))) v else as.numeric(v)
+    best <- lapply(lapply(fit$bestTune, as.character), word)
+    ours <- kernel_lm(iris[1:4], iris$Species, kernel = rbf_kernel(sigma = best$sigma),
+      size = best$size, ridge = best$ridge)
+    expect_identical(predict(fit, iris), unname(predict(ours, iris[1:4])))
+  }
+  missing <- trained(Species ~ ., iris, trControl = folds(),
     tuneGrid = data.frame(sigma = NA, size = c(5, 10), ridge = 0.1))
-  expect_identical(nrow(fit$results), 2L)
-  expect_false(anyNA(fit$results$Accuracy))
-  ours <- kernel_lm(iris[1:4], iris$Species, size = fit$bestTune$size, ridge = 0.1)
-  expect_identical(predict(fit, iris), unname(predict(ours, iris[1:4])))
+  named <- silent(data.frame(sigma = "mean", size = c(5, 10), ridge = 0.1))
+  expect_identical(missing$results$Accuracy, named$results$Accuracy)
+  expect_error(
+    kernel_caret()$fit(iris[1:4], iris$Species, NULL,
+      data.frame(sigma = "wide", size = 5, ridge = 1)), "`sigma`",
+    class = "kernelect_error_argument")
 })
 
 test_that("case weights and random search are taken", {
