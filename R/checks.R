@@ -151,14 +151,14 @@ check_dots <- function(...) {
   refuse_dots(...names(), ...length(), sys.function(sys.parent()), list(...))
 }
 
-# `f` is the function whose arguments the unknown ones may stand for.
-refuse_dots <- function(names, count, f, values = NULL) {
+# `f` is the function whose arguments, those `known`, the unknown ones may stand for.
+refuse_dots <- function(names, count, f, values = NULL, known = names(formals(f))) {
   if (is.null(names)) names <- character(count)
   unnamed <- is.na(names) | names == ""
-  near <- unique(unlist(lapply(names[!unnamed], nearest_name, setdiff(names(formals(f)), "..."))))
+  near <- unique(unlist(lapply(names[!unnamed], nearest_name, setdiff(known, "..."))))
   shown <- ifelse(unnamed, "an unnamed argument", paste0("`", names, "`"))
-  hint <- if ("kernel" %in% names(formals(f))) kernel_hint(names, values)
-  if (is.null(hint)) hint <- foreign_hint(names[!unnamed], names(formals(f)))
+  hint <- if ("kernel" %in% known) kernel_hint(names, values)
+  if (is.null(hint)) hint <- foreign_hint(names[!unnamed], known)
   abort("dots", "Unknown argument: ", paste(shown, collapse = ", "), ". ",
         if (!is.null(hint)) hint
         else if (length(near)) paste0("Did you mean ", backticked(near), "?")

@@ -148,17 +148,28 @@ regression_only <- function(object, what) {
 #' Leverages are those of the penalised fit (the diagonal of the matrix that turns responses into
 #' fitted values), `df.residual()` is the number of rows (sum of weights) less their sum, `sigma()`
 #' the root of `deviance()`, the weighted sum of squared residuals, over that.
-#' @param object,model a [kernel_lm()].
+#'
+#' `rstandard()`, `rstudent()`, `cooks.distance()` and `influence()` have the formulas of [lm()]
+#' with these leverages, and their sum as the number of coefficients: without a penalty they are
+#' those of [lm()] on the coordinates of the basis, with one an approximation. A row of leverage 1
+#' has NaN. `extractAIC()` likewise is n log(deviance / n) + k times the sum of leverages; it
+#' compares penalties and sizes on the same rows, but the figures in `loo` do so better.
+#' @param object,model,fit a [kernel_lm()].
+#' @param scale,k as in [extractAIC()]: the known variance of the residuals, or 0; the price of a
+#'   degree of freedom.
 #' @param nsim number of responses to simulate.
 #' @param seed NULL, or a seed for R's random numbers, which are put back after.
 #' @param ... nothing else is accepted.
 #' @returns `hatvalues()`: a vector, a value a training row; `df.residual()`, `deviance()`,
 #'   `sigma()`: a number, the last two one a response; `simulate()`: a data frame with `nsim`
-#'   columns.
+#'   columns; `rstandard()`, `rstudent()`, `cooks.distance()`: a value a training row;
+#'   `influence()`: a list of the leverages `hat`, `sigma` without each row, and weighted residuals
+#'   `wt.res`; `extractAIC()`: the degrees of freedom of the fit and the criterion.
 #' @examples
 #' fit <- kernel_lm(mpg ~ wt + hp, mtcars)
 #' head(sort(hatvalues(fit), decreasing = TRUE))
 #' sigma(fit)
+#' head(sort(cooks.distance(fit), decreasing = TRUE))
 #' @name kernel_lm-spread
 #' @family models
 NULL
@@ -216,4 +227,92 @@ simulate.kernel_lm <- function(object, nsim = 1, seed = NULL, ...) {
   names(out) <- paste0("sim_", seq_len(nsim))
   if (!is.null(names(middle))) row.names(out) <- names(middle)
   out
+}
+
+# ---- single rows --------------------------------------------------------------------------------
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats influence
+#' @export
+influence.kernel_lm <- function(model, ...) {
+  check_dots(...)
+  parts <- influence_parts(model, "`influence()`")
+  pad <- function(v) stats::naresid(model$na.action, v)
+  list(hat = pad(parts$hat), sigma = pad(parts$sigma), wt.res = pad(parts$residual))
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats rstandard
+#' @export
+rstandard.kernel_lm <- function(model, ...) {
+  check_dots(...)
+  parts <- influence_parts(model, "`rstandard()`")
+  scaled_residuals(model, parts, residual_scale(model))
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats rstudent
+#' @export
+rstudent.kernel_lm <- function(model, ...) {
+  check_dots(...)
+  parts <- influence_parts(model, "`rstudent()`")
+  scaled_residuals(model, parts, parts$sigma)
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats cooks.distance
+#' @export
+cooks.distance.kernel_lm <- function(model, ...) {
+  check_dots(...)
+  parts <- influence_parts(model, "`cooks.distance()`")
+  free <- model$total - model$df.residual
+  off <- parts$residual / (residual_scale(model) * (1 - parts$hat))
+  finite_or_nan(model, parts, off^2 * parts$hat / free)
+}
+
+#' @rdname kernel_lm-spread
+#' @importFrom stats extractAIC
+#' @export
+extractAIC.kernel_lm <- function(fit, scale = 0, k = 2, ...) { # nolint: object_name_linter.
+  check_dots(...)
+  scale <- check_number(scale, "scale", min = 0)
+  k <- check_number(k, "k")
+  deviance <- check_one_response(fit, "`extractAIC()`", "fit")$deviance
+  free <- fit$total - fit$df.residual
+  off <- if (scale > 0) deviance / scale - fit$total else fit$total * log(deviance / fit$total)
+  c(free, off + k * free)
+}
+
+check_one_response <- function(object, what, arg = "model") {
+  regression_only(validate_lm(object, arg), what)
+  if (length(object$deviance) > 1L) {
+    abort("argument", what, " is for a regression with one response; this one has ",
+          length(object$deviance), ".")
+  }
+  object
+}
+
+# Leverages and weighted residuals of the rows that were fitted, and sigma without each of them.
+influence_parts <- function(model, what) {
+  check_one_response(model, what)
+  if (is.null(model$leverage) || is.null(model$residuals)) fail_not_kept("residuals and leverages")
+  hat <- model$leverage
+  must_hold("model", leverage = is_numbers(unname(hat), length(model$residuals)))
+  residual <- model$residuals * (if (is.null(model$weights)) 1 else sqrt(model$weights))
+  # a row of leverage 1 takes nothing of the deviance with it
+  left <- ifelse(is_whole_leverage(hat), Inf, 1 - hat)
+  others <- pmax(model$deviance - residual^2 / left, 0) / max(model$df.residual - 1, 1e-8)
+  names(hat) <- names(residual)
+  list(hat = hat, residual = residual, sigma = stats::setNames(sqrt(others), names(residual)))
+}
+
+is_whole_leverage <- function(hat) hat > 1 - 1e-10
+
+scaled_residuals <- function(model, parts, sigma) {
+  finite_or_nan(model, parts, parts$residual / (sigma * sqrt(pmax(1 - parts$hat, 0))))
+}
+
+finite_or_nan <- function(model, parts, value) {
+  value[is_whole_leverage(parts$hat) | !is.finite(value)] <- NaN
+  stats::naresid(model$na.action, value)
 }

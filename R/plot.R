@@ -72,6 +72,7 @@ draw <- function(f, defaults, ..., title_line = 0.9) {
     abort("dots", "Unknown argument: `", taken[1L],
           "`. What is drawn comes from the model; see its help page.")
   }
+  check_graphical(given, f)
   settings <- c(defaults[setdiff(names(defaults), names(given))], given)
   shrink <- fitting_label(settings$ylab)
   if (shrink < 1 && is.null(settings$cex.lab)) settings$cex.lab <- shrink * graphics::par("cex.lab")
@@ -83,6 +84,25 @@ draw <- function(f, defaults, ..., title_line = 0.9) {
   look <- utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))])
   add_title(title, look, title_line)
 }
+
+# R would only warn of them, once for every part of a plot.
+check_graphical <- function(given, f) {
+  known <- c(graphical_parameters, names(formals(graphics::plot.default)), names(formals(f)))
+  unknown <- !names(given) %in% known
+  if (is.null(names(given))) unknown <- rep(TRUE, length(given))
+  if (any(unknown)) refuse_dots(names(given)[unknown], sum(unknown), known = setdiff(known, "..."))
+}
+
+# Those of par(), which would open a device to tell them.
+graphical_parameters <- c(
+  "xlog", "ylog", "adj", "ann", "ask", "bg", "bty", "cex", "cex.axis", "cex.lab", "cex.main",
+  "cex.sub", "cin", "col", "col.axis", "col.lab", "col.main", "col.sub", "cra", "crt", "csi",
+  "cxy", "din", "err", "family", "fg", "fig", "fin", "font", "font.axis", "font.lab", "font.main",
+  "font.sub", "lab", "las", "lend", "lheight", "ljoin", "lmitre", "lty", "lwd", "mai", "mar",
+  "mex", "mfcol", "mfg", "mfrow", "mgp", "mkh", "new", "oma", "omd", "omi", "page", "pch", "pin",
+  "plt", "ps", "pty", "smo", "srt", "tck", "tcl", "usr", "xaxp", "xaxs", "xaxt", "xpd", "yaxp",
+  "yaxs", "yaxt", "ylbias"
+)
 
 # By how much labels are made smaller where the one beside the plot would not fit.
 fitting_label <- function(label) {

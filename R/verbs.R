@@ -129,15 +129,17 @@ coef.kernelect_model <- function(object, ...) {
 #' A model keeps its call, but neither data nor environments: `update()` and `model.frame()` look
 #' for the data where they are called. Functions and values that the formula used are kept.
 #' `model.matrix()` gives the numeric columns that the kernel sees, before scaling, and
-#' `variable.names()` their names. There is no likelihood (`logLik()`, `AIC()`), `vcov()` or
-#' `anova()` of a penalised fit on chosen rows; the errors say what to use instead.
+#' `variable.names()` their names. There is no likelihood (`logLik()`, `AIC()`), `vcov()`, `anova()`
+#' or `step()` of a penalised fit on chosen rows; the errors say what to use instead.
 #'
 #' With `na_action = "exclude"` the values of rows that were left out are NA in `fitted()`,
 #' `residuals()` and `predict()` without new data; with `"omit"` they are absent. `na.action` in the
 #' model lists them.
 #'
-#' Of regressions by [kernel_lm()] `deviance()`, `df.residual()`, `sigma()`, `hatvalues()` and
-#' `simulate()` tell what they tell of [lm()]. A tuned model answers for the model it chose.
+#' Of regressions by [kernel_lm()] `deviance()`, `df.residual()`, `sigma()`, `hatvalues()`,
+#' `rstandard()`, `rstudent()`, `cooks.distance()`, `influence()`, `extractAIC()` and `simulate()`
+#' tell what they tell of [lm()] (see [kernel_lm-spread]). A tuned model answers for the model it
+#' chose.
 #'
 #' @param object,x,formula a fitted model; in `model.frame()` it is called `formula`.
 #' @param formula. changes to the formula, as in [update.formula()].
@@ -338,6 +340,58 @@ sigma.kernelect_model <- function(object, ...) {
 hatvalues.kernelect_model <- function(model, ...) {
   answer_for_tuned(model, stats::hatvalues, "leverages: only models by kernel_lm() have them", ...)
 }
+
+#' @importFrom stats influence
+#' @export
+influence.kernelect_model <- function(model, ...) {
+  answer_for_tuned(model, stats::influence,
+                   "influence of rows: only regressions by kernel_lm() have one", ...)
+}
+
+#' @importFrom stats rstandard
+#' @export
+rstandard.kernelect_model <- function(model, ...) {
+  answer_for_tuned(model, stats::rstandard,
+                   "standardised residuals: only regressions by kernel_lm() have them", ...)
+}
+
+#' @importFrom stats rstudent
+#' @export
+rstudent.kernelect_model <- function(model, ...) {
+  answer_for_tuned(model, stats::rstudent,
+                   "studentised residuals: only regressions by kernel_lm() have them", ...)
+}
+
+#' @importFrom stats cooks.distance
+#' @export
+cooks.distance.kernelect_model <- function(model, ...) { # nolint: object_name_linter.
+  answer_for_tuned(model, stats::cooks.distance,
+                   "Cook's distances: only regressions by kernel_lm() have them", ...)
+}
+
+#' @importFrom stats extractAIC
+#' @export
+extractAIC.kernelect_model <- function(fit, scale = 0, k = 2, ...) { # nolint: object_name_linter.
+  answer_for_tuned(fit, stats::extractAIC, paste0(
+    "likelihood, and so no AIC: compare models by leave-one-out (`loo` of kernel_lm()) or ",
+    "`kernel_tune()`"), scale = scale, k = k, ...)
+}
+
+# Each set of columns would have a kernel and a basis of its own: no sequence of nested models.
+fail_no_steps <- function(object) {
+  abort("argument", "Columns of an object of class \"", own_class(object), "\" cannot be added ",
+        "or dropped one by one, nor by step(): each set of them has another kernel and basis, and ",
+        "the fits are not nested. Use `kernel_rank()`, such as `method = \"forward\"`, and ",
+        "compare models by leave-one-out (`loo` of kernel_lm()) or `kernel_tune()`.")
+}
+
+#' @importFrom stats add1
+#' @export
+add1.kernelect_model <- function(object, scope, ...) fail_no_steps(object)
+
+#' @importFrom stats drop1
+#' @export
+drop1.kernelect_model <- function(object, scope, ...) fail_no_steps(object)
 
 #' @importFrom stats simulate
 #' @export

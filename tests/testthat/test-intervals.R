@@ -14,6 +14,36 @@ test_that("without ridge on a linear kernel, all is that of lm()", {
   expect_equal(hatvalues(fit), hatvalues(twin), tolerance = 1e-8)
   expect_equal(c(sigma(fit), deviance(fit), df.residual(fit)),
     c(sigma(twin), deviance(twin), df.residual(twin)), tolerance = 1e-8)
+  expect_equal(rstandard(fit), rstandard(twin), tolerance = 1e-8)
+  expect_equal(rstudent(fit), rstudent(twin), tolerance = 1e-8)
+  expect_equal(cooks.distance(fit), cooks.distance(twin), tolerance = 1e-8)
+  parts <- c("hat", "sigma", "wt.res")
+  expect_equal(influence(fit)[parts], influence(twin)[parts], tolerance = 1e-8)
+  expect_equal(extractAIC(fit), extractAIC(twin), tolerance = 1e-8)
+  expect_equal(extractAIC(fit, scale = 4, k = 3), extractAIC(twin, scale = 4, k = 3),
+    tolerance = 1e-8)
+})
+
+test_that("influences of weighted and penalised rows have the formulas of lm()", {
+  holes <- replace(mtcars, cbind(c(3, 9), match("wt", names(mtcars))), NA)
+  fit <- kernel_lm(mpg ~ wt + hp, holes, size = 6, ridge = 0.1, weights = carb,
+    na_action = "exclude")
+  w <- mtcars$carb
+  h <- hatvalues(fit)
+  e <- sqrt(w) * residuals(fit)
+  p <- sum(h, na.rm = TRUE)
+  expect_equal(rstandard(fit), e / (sigma(fit) * sqrt(1 - h)))
+  without <- sqrt((deviance(fit) - e^2 / (1 - h)) / (df.residual(fit) - 1))
+  expect_equal(rstudent(fit), e / (without * sqrt(1 - h)))
+  expect_equal(cooks.distance(fit), (e / (sigma(fit) * (1 - h)))^2 * h / p)
+  expect_equal(influence(fit), list(hat = h, sigma = without, wt.res = e))
+  expect_identical(which(is.na(cooks.distance(fit))), which(is.na(holes$wt)), ignore_attr = TRUE)
+  n <- sum(w[-c(3, 9)])
+  expect_equal(extractAIC(fit), c(p, n * log(deviance(fit) / n) + 2 * p))
+  # a row that no other row resembles says nothing of its own error
+  alone <- data.frame(x = c(1:9, 1e3), y = c(sin(1:9), 7))
+  whole <- kernel_lm(y ~ x, alone, kernel = rbf_kernel(sigma = 1e-2), basis = NULL, ridge = 0)
+  expect_true(all(is.nan(rstandard(whole))))
 })
 
 test_that("leverages are the diagonal of the penalised fit's matrix, and standard errors follow", {
@@ -124,6 +154,17 @@ test_that("what has no interval is refused by class", {
   expect_error(hatvalues(kernel_lm(mpg ~ wt, mtcars, keep = FALSE)), "leverages",
     class = "kernelect_error_model")
   expect_length(sigma(several), 2)
+  for (verb in list(rstandard, rstudent, cooks.distance, influence, extractAIC)) {
+    expect_error(verb(classes), "classes", class = "kernelect_error_argument")
+    expect_error(verb(several), "one response", class = "kernelect_error_argument")
+    expect_error(verb(one, nope = 1), "`nope`", class = "kernelect_error_dots")
+  }
+  expect_error(cooks.distance(kernel_lm(mpg ~ wt, mtcars, keep = FALSE)), "leverages",
+    class = "kernelect_error_model")
+  expect_error(extractAIC(one, scale = -1), "`scale`", class = "kernelect_error_argument")
+  for (step in list(drop1, add1, function(fit) stats::step(fit, trace = 0))) {
+    expect_error(step(one), "kernel_rank", class = "kernelect_error_argument")
+  }
 })
 
 test_that("simulated responses scatter about the fit by sigma, and the user's random numbers stay",

@@ -10,6 +10,18 @@ test_that("what is drawn cannot be replaced, how it is drawn can", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_error(plot(fit, y = 1:150), "`y`", class = "kernelect_error_dots")
+  for (plots in list(
+    function(...) plot(fit, ...), function(...) plot(kernel_basis(iris[1:4], size = 3), ...),
+    function(...) plot(kernel_lm(Species ~ ., iris, size = 5), ...),
+    function(...) plot(kernel_fusion(mpg ~ ., mtcars), ...),
+    function(...) plot(kernel_fusion(mpg ~ ., mtcars), type = "weights", ...),
+    function(...) plot_effect(kernel_lm(mpg ~ wt + hp, mtcars), mtcars, c("wt", "hp"), ...),
+    function(...) plot_effect(kernel_lm(mpg ~ wt + hp, mtcars), mtcars, ...)
+  )) {
+    expect_error(plots(colour = 2), "Unknown argument: `colour`", class = "kernelect_error_dots")
+    expect_silent(plots(col.axis = "grey30", sub = "below"))
+  }
+  expect_error(plot(fit, cexmain = 2), "Did you mean `cex.main`", class = "kernelect_error_dots")
   seen <- NULL
   draw(function(...) seen <<- list(...), list(x = 1:2, col = "black", lty = 1), lty = 2, lwd = 2)
   expect_identical(seen, list(x = 1:2, col = "black", lty = 2, lwd = 2))
