@@ -83,6 +83,7 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
     respond = function(y) check_classes(y, min_rows = 2L), weights = weights
   )
+  parts$threads <- control$threads
   scatter <- class_scatter(parts$z, parts$y, parts$weights)
   model <- new_lda(parts, scatter, ridge, check_prior(prior, scatter),
                    check_keep(keep, coordinate_rows(parts$z)))
@@ -189,7 +190,7 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   response <- list(matrix = indicators(parts$y), classes = parts$y)
   unit <- ridge_unit(scatter)
   fit <- fit_by_loo(scatter$z, response, FALSE, if (is.numeric(ridge)) ridge * unit else ridge,
-                    parts$weights)
+                    parts$weights, parts$threads)
   fit$loo$ridge <- fit$loo$ridge / unit
   if (!is.numeric(ridge)) ridge <- fit$ridge / unit
   axes <- discriminant_axes(scatter, ridge)

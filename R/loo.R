@@ -4,9 +4,10 @@
 ridge_grid <- 10^seq(-6, 3, by = 0.5)
 
 # Least squares on the first 1, 2, ... columns of z at once, with an intercept. Fields: q (its rows
-# divided by the root of their weight), y (centred), r, c, center, mean, weights, dependent.
-regress <- function(z, response, ridge = 0, weights = NULL) {
-  .Call(ffi_regress, z, response$matrix, ridge, weights, TRUE)
+# divided by the root of their weight), y (centred), r, c, center, mean, weights, dependent, threads
+# (those of all that is worked out from it).
+regress <- function(z, response, ridge = 0, weights = NULL, threads = 1L) {
+  .Call(ffi_regress, z, response$matrix, ridge, weights, TRUE, threads)
 }
 
 # Coefficients of the first `size` coordinates, without intercept.
@@ -21,13 +22,13 @@ geometric_sizes <- function(most) {
 # ("loo", or a number) settled. Fields: loo (size, ridge, loss, error), size, ridge; r, c, center,
 # mean of that ridge; of the training rows: fitted, left_out (response less the prediction without
 # the row), left (1 - leverage).
-fit_by_loo <- function(z, response, choose, ridge, weights = NULL) {
+fit_by_loo <- function(z, response, choose, ridge, weights = NULL, threads = 1L) {
   if (is_coordinates(z)) return(fit_blocks_by_loo(z, response, choose, ridge, weights))
   if (is.character(ridge)) {
     sizes <- if (choose) geometric_sizes(ncol(z)) else ncol(z)
-    return(fit_by_ridge(regress(z, response, 0, weights), response, sizes))
+    return(fit_by_ridge(regress(z, response, 0, weights, threads), response, sizes))
   }
-  fit <- regress(z, response, ridge, weights)
+  fit <- regress(z, response, ridge, weights, threads)
   loo <- size_losses(fit, ridge, class_numbers(response))
   nested_fit(fit, response, loo, if (choose) best_row(loo) else nrow(loo))
 }
@@ -115,7 +116,8 @@ ridge_factor <- function(fit, size, ridge) {
   first <- seq_len(size)
   r <- fit$r[first, first, drop = FALSE]
   diag(r)[fit$dependent[first]] <- 0
-  .Call(ffi_regress, r, fit$c[first, , drop = FALSE], ridge, NULL, FALSE)[c("r", "c")]
+  threads <- if (is.null(fit$threads)) 1L else fit$threads
+  .Call(ffi_regress, r, fit$c[first, , drop = FALSE], ridge, NULL, FALSE, threads)[c("r", "c")]
 }
 
 # Coefficients of the first `size` columns at a ridge, nothing else: the normal equations of c on r.

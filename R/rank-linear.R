@@ -103,7 +103,7 @@ solve_ridged <- function(A, b) {
 # By an orthogonal factor of the columns, as qr() finds it: one is dependent that keeps less than
 # 1e-7 of its length beside those before it.
 solve_scatter <- function(inner, delta) {
-  fit <- .Call(ffi_regress, inner, matrix(0, nrow(inner), 1L), 0, NULL, FALSE)
+  fit <- .Call(ffi_regress, inner, matrix(0, nrow(inner), 1L), 0, NULL, FALSE, 1L)
   R <- fit$r
   rank <- sum(!fit$dependent & abs(diag(R)) > 1e-7 * sqrt(colSums(inner^2)))
   if (rank < ncol(inner)) {

@@ -175,7 +175,7 @@ regress_blocks <- function(z, response, weights = NULL) {
   raw <- list(r = r[left, left, drop = FALSE], c = r[left, right, drop = FALSE])
   length <- colSums(raw$r^2)
   fit <- if (any(diag(raw$r)^2 <= 1e-20 * length)) {
-    .Call(ffi_regress, raw$r, raw$c, 0, NULL, FALSE)[c("r", "c", "dependent")]
+    .Call(ffi_regress, raw$r, raw$c, 0, NULL, FALSE, 1L)[c("r", "c", "dependent")]
   } else {
     c(raw, list(dependent = logical(L + 1L)))
   }
@@ -183,7 +183,7 @@ regress_blocks <- function(z, response, weights = NULL) {
   list(
     r = fit$r[-1L, -1L, drop = FALSE], c = fit$c[-1L, , drop = FALSE],
     center = fit$r[1L, -1L] / root, mean = fit$c[1L, ] / root, dependent = fit$dependent[-1L],
-    total = if (is.null(weights)) z$n else sum(weights), raw = raw
+    total = if (is.null(weights)) z$n else sum(weights), raw = raw, threads = z$threads
   )
 }
 
@@ -193,7 +193,7 @@ block_fit <- function(fit, z, y, weights) {
   q <- .Call(ffi_divide_upper, q, fit$r)
   q[, fit$dependent] <- 0
   list(q = q, y = y - rep(fit$mean, each = nrow(y)), r = fit$r, c = fit$c, weights = weights,
-       intercept = TRUE, dependent = fit$dependent, total = fit$total)
+       intercept = TRUE, dependent = fit$dependent, total = fit$total, threads = fit$threads)
 }
 
 # As fit_by_loo(), for coordinates in chunks; also `outside`, as outside_basis() has it.

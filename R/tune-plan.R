@@ -119,7 +119,7 @@ training_basis <- function(train, kernel, settings, dots, method, respond, share
   control <- model_control(args$basis, size, args$tol, passed_on(args, but = "verbose"))
   parts <- fit_basis(train$x, train$y, args$basis, kernel, control, args$scale, "fail",
                      respond = respond, weights = train$weights)
-  c(parts, list(args = args))
+  c(parts, list(args = args, threads = control$threads))
 }
 
 # Orthogonal coordinates of the training rows are worked out and factored once; each size and ridge
@@ -128,7 +128,7 @@ lm_plan <- function() {
   settled <- function(train, kernel, settings, dots, share = 1) {
     parts <- training_basis(train, kernel, settings, dots, kernel_lm.default, response_matrix,
                             share)
-    parts$plain <- regress(parts$z, parts$y, 0, parts$weights)
+    parts$plain <- regress(parts$z, parts$y, 0, parts$weights, parts$threads)
     parts$fits <- lm_fits(parts, settings)
     parts
   }
@@ -155,7 +155,11 @@ lm_fits <- function(parts, settings) {
   numbers <- unique(Filter(is.numeric, each(ridges)))
   factors <- list() # of a ridge that is given every size follows
   for (ridge in if (is.null(sizes)) numbers else intersect(numbers, 0)) {
-    fit <- if (ridge == 0) parts$plain else regress(parts$z, parts$y, ridge, parts$weights)
+    fit <- if (ridge == 0) {
+      parts$plain
+    } else {
+      regress(parts$z, parts$y, ridge, parts$weights, parts$threads)
+    }
     factors[[format(ridge, digits = 17)]] <-
       list(fit = fit, loo = size_losses(fit, ridge, class_numbers(parts$y)))
   }

@@ -161,13 +161,19 @@ static inline void ke_labrd(size_t n, size_t nb, double *a, size_t lda, double *
   F77_CALL(dlabrd)(&in, &in, &ib, a, &ia, d, e, tauq, taup, x, &in, y, &in);
 }
 
-/* C (m x n) = H C, H the product of k reflections whose vectors are the rows of v; t (k x k) and
- * work (n x k) are work */
+/* t (k x k): what turns k reflections, whose vectors are the rows of v (k x n), into a product */
+static inline void ke_larft_rows(size_t n, size_t k, const double *v, size_t ldv, const double *tau,
+                                 double *t)
+{
+  int in = (int)n, ik = (int)k, iv = (int)ldv;
+  F77_CALL(dlarft)("F", "R", &in, &ik, (double *)v, &iv, (double *)tau, t, &ik FCONE FCONE);
+}
+
+/* C (m x n) = H C, H that product; work: n x k */
 static inline void ke_larfb_rows(size_t m, size_t n, size_t k, const double *v, size_t ldv,
-                                 const double *tau, double *c, size_t ldc, double *t, double *work)
+                                 const double *t, double *c, size_t ldc, double *work)
 {
   int im = (int)m, in = (int)n, ik = (int)k, iv = (int)ldv, ic = (int)ldc;
-  F77_CALL(dlarft)("F", "R", &im, &ik, (double *)v, &iv, (double *)tau, t, &ik FCONE FCONE);
   F77_CALL(dlarfb)
   ("L", "N", "F", "R", &im, &in, &ik, v, &iv, t, &ik, c, &ic, work, &in FCONE FCONE FCONE FCONE);
 }

@@ -127,7 +127,7 @@ SEXP ffi_column_moments(SEXP x);
 SEXP ffi_join_moments(SEXP a, SEXP b);
 SEXP ffi_mean_and_sd(SEXP moments);
 SEXP ffi_qr_append(SEXP r, SEXP rows);
-SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept);
+SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads);
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);
 SEXP ffi_bidiagonalise(SEXP fit, SEXP size);
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges);

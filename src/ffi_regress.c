@@ -27,11 +27,11 @@ static double *copy_into(double *to, const double *from, size_t count)
 }
 
 /* Fields: q (n x L), y (n x k, centred), r, c, center, mean, weights, intercept, dependent (of
- * every column). */
-SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept)
+ * every column), threads. */
+SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads)
 {
-  const char *names[] = {"q",    "y",       "r",         "c",         "center",
-                         "mean", "weights", "intercept", "dependent", ""};
+  const char *names[] = {"q",       "y",         "r",         "c",       "center", "mean",
+                         "weights", "intercept", "dependent", "threads", ""};
   ke_regression g;
   size_t rows;
   const double *coordinates = ffi_matrix(z, &g.n, &g.L, "coordinates");
@@ -40,7 +40,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept)
   g.weight = ffi_optional(weights, g.n, "weights");
   g.intercept = Rf_asLogical(intercept);
   g.ridge = Rf_asReal(ridge);
-  const ke_env env = ffi_env_serial();
+  const ke_env env = ffi_env(threads);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   g.from = coordinates;
   g.z = new_element(out, 0, g.n, g.L);
@@ -52,6 +52,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept)
   SET_VECTOR_ELT(out, 6, weights);
   SET_VECTOR_ELT(out, 7, Rf_ScalarLogical(g.intercept));
   SET_VECTOR_ELT(out, 8, Rf_allocVector(LGLSXP, (R_xlen_t)g.L));
+  SET_VECTOR_ELT(out, 9, threads);
   g.mean = REAL(VECTOR_ELT(out, 4));
   g.y_mean = REAL(VECTOR_ELT(out, 5));
   g.extra = ffi_doubles(g.L * g.L);
@@ -115,6 +116,13 @@ static SEXP pack(ke_loo *o, size_t count, size_t kept)
   return out;
 }
 
+/* As many threads as the fit was given. */
+static ke_env env_of(SEXP fit)
+{
+  SEXP threads = field(fit, "threads");
+  return threads == R_NilValue ? ffi_env_serial() : ffi_env(threads);
+}
+
 static ke_loo problem(const ke_regression *g, SEXP size, SEXP label)
 {
   ke_loo o;
@@ -132,10 +140,10 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
 {
   const ke_regression g = unpack(fit);
   ke_loo o = problem(&g, size, label);
-  const ke_env env = ffi_env_serial();
+  const ke_env env = env_of(fit);
   SEXP out = PROTECT(pack(&o, o.size, Rf_asLogical(keep) ? 1 : 0));
   double *inverse = NULL;
-  o.work = ffi_doubles(ke_nested_work(o.size, g.k));
+  o.work = ffi_doubles(ke_nested_work(o.size, g.k, env.threads));
   if (ke_leverage_one(&o)) {
     inverse = ffi_doubles(o.size * o.size);
     ke_nested_inverse(&g, o.size, inverse, &env);
@@ -151,7 +159,7 @@ SEXP ffi_bidiagonalise(SEXP fit, SEXP size)
   const char *names[] = {"p", "diagonal", "over", ""};
   const ke_regression g = unpack(fit);
   const size_t m = problem(&g, size, R_NilValue).size;
-  const ke_env env = ffi_env_serial();
+  const ke_env env = env_of(fit);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   ke_bidiagonal b;
   b.size = m;
@@ -189,11 +197,11 @@ SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
   const ke_bidiagonal b = unpack_bidiagonal(turned);
   SEXP size = PROTECT(Rf_ScalarReal((double)b.size));
   ke_loo o = problem(&g, size, label);
-  const ke_env env = ffi_env_serial();
+  const ke_env env = env_of(fit);
   const size_t count = (size_t)XLENGTH(ridges);
   ffi_assert(TYPEOF(ridges) == REALSXP && count > 0, "ridges");
   SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep) ? count : 0));
-  o.work = ffi_doubles(ke_ridge_work(o.size, g.k, count));
+  o.work = ffi_doubles(ke_ridge_work(o.size, g.k, count, env.threads));
   ke_ridge_loo(&o, &b, REAL(ridges), count, &env);
   UNPROTECT(2);
   return out;

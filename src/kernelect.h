@@ -9,6 +9,7 @@
 
 #include "ascent.h"
 #include "basis.h"
+#include "bidiagonal.h"
 #include "bodies.h"
 #include "body.h"
 #include "columns.h"

@@ -20,20 +20,34 @@
 #include "loo.h"
 
 #include "blas.h"
+#include "pieces.h"
 #include "simd.h"
+#include "threads.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LEVERAGE_ONE 1e-10 /* what is left of 1 counts as nothing */
-#define PANEL 32           /* rows and columns made bidiagonal at once */
-#define WORTH_PANELS 128   /* of what is left */
 
 /* m rows from i0 on: e residuals, v left-out residuals, left = 1 - leverage. */
 typedef struct {
   size_t i0, m;
   double *e, *v, *left; /* m x k, m x k, m */
+  double *loss, *error; /* its own share, of every size or ridge */
 } block;
+
+#define SLOTS 32 /* blocks that threads share at a time */
+
+/* Blocks from `first` on. Each leaves its share of the scores in a slot, and slots are added in
+ * order: so nothing depends on the threads. */
+typedef struct {
+  const ke_loo *o;
+  size_t first, count; /* the first row; scores of a kind */
+  double *slots, *own; /* SLOTS x 2 x count; `each` doubles of work a worker */
+  size_t each;
+} crew;
+
+static size_t slot_doubles(size_t count) { return SLOTS * 2 * count; }
 
 static double weight_of(const ke_regression *g, size_t i) { return g->weight ? g->weight[i] : 1.0; }
 
@@ -83,9 +97,9 @@ static void add_scores(const ke_loo *o, const block *s, size_t at)
     double squares = 0.0;
     for (size_t j = 0; j < k; j++)
       squares += s->v[i + j * s->m] * s->v[i + j * s->m];
-    o->loss[at] += w * squares;
+    s->loss[at] += w * squares;
     if (o->label && is_wrong(s, i, k, (size_t)o->label[s->i0 + i]))
-      o->error[at] += w;
+      s->error[at] += w;
   }
 }
 
@@ -127,11 +141,30 @@ static void start_rows(const ke_regression *g, const block *s)
     memcpy(s->e + j * s->m, g->y + s->i0 + j * g->n, s->m * sizeof(double));
 }
 
-static block take_block(const ke_loo *o, size_t i0)
+/* Block `item`, and the work of its worker behind what the block itself needs. */
+static block take_block(const crew *c, size_t item, size_t worker, double **after)
 {
-  const size_t m = ke_smaller(KE_LOO_ROWS, o->g->n - i0), k = o->g->k;
-  const block s = {i0, m, o->work, o->work + KE_LOO_ROWS * k, o->work + 2 * KE_LOO_ROWS * k};
+  const size_t i0 = c->first + item * KE_LOO_ROWS, k = c->o->g->k;
+  double *own = c->own + worker * c->each, *slot = c->slots + item * 2 * c->count;
+  const block s = {i0,
+                   ke_smaller(KE_LOO_ROWS, c->o->g->n - i0),
+                   own,
+                   own + KE_LOO_ROWS * k,
+                   own + 2 * KE_LOO_ROWS * k,
+                   slot,
+                   slot + c->count};
+  clear(slot, 2 * c->count);
+  *after = own + KE_LOO_ROWS * (2 * k + 1);
   return s;
+}
+
+static void add_slots(const crew *c, size_t blocks)
+{
+  for (size_t b = 0; b < blocks; b++) {
+    const double *slot = c->slots + b * 2 * c->count;
+    add_multiple(c->o->loss, c->count, 1.0, slot);
+    add_multiple(c->o->error, c->count, 1.0, slot + c->count);
+  }
 }
 
 /* ---- every size -------------------------------------------------------------------------------
@@ -144,9 +177,14 @@ typedef struct {
   size_t *row;
 } limits;
 
-size_t ke_nested_work(size_t size, size_t k)
+static size_t nested_each(size_t size, size_t k)
 {
   return KE_LOO_ROWS * (2 * k + 1) + KE_LOO_ROWS * (size + 1) + size * k;
+}
+
+size_t ke_nested_work(size_t size, size_t k, int threads)
+{
+  return slot_doubles(size) + (size_t)threads * nested_each(size, k);
 }
 
 static void add_column(const ke_regression *g, size_t l, const block *s)
@@ -202,9 +240,8 @@ void ke_nested_inverse(const ke_regression *g, size_t size, double *t, const ke_
   }
 }
 
-static limits find_limits(const ke_loo *o, const block *s, size_t *row)
+static limits find_limits(const ke_loo *o, const block *s, size_t *row, double *after)
 {
-  double *after = s->left + KE_LOO_ROWS;
   limits found = {0, after, after + KE_LOO_ROWS * o->size, row};
   for (size_t i = 0; i < s->m; i++)
     if (left_at_last(o->g, o->size, s->i0 + i) <= LEVERAGE_ONE)
@@ -243,33 +280,54 @@ static void take_limits(const ke_loo *o, const block *s, const limits *f)
   }
 }
 
-static void nested_block(const ke_loo *o, const block *s, const double *inverse, const ke_env *env)
+typedef struct {
+  crew c;
+  const double *inverse; /* or NULL */
+  const ke_env *env;     /* where one thread does all */
+} nested_crew;
+
+static void nested_block(void *data, size_t item, size_t worker)
 {
+  const nested_crew *w = (const nested_crew *)data;
+  const ke_loo *o = w->c.o;
+  double *after;
+  const block s = take_block(&w->c, item, worker, &after);
   size_t row[KE_LOO_ROWS];
   limits f = {0, NULL, NULL, row};
-  if (inverse)
-    f = find_limits(o, s, row);
-  start_rows(o->g, s);
+  if (w->inverse)
+    f = find_limits(o, &s, row, after);
+  start_rows(o->g, &s);
   for (size_t l = 0; l < o->size; l++) {
-    add_column(o->g, l, s);
-    divide_residuals(o->g, s);
+    add_column(o->g, l, &s);
+    divide_residuals(o->g, &s);
     if (f.count > 0) {
-      grow_limits(o, s, &f, inverse + l * o->size, l);
-      take_limits(o, s, &f);
-      ke_check(env);
+      grow_limits(o, &s, &f, w->inverse + l * o->size, l);
+      take_limits(o, &s, &f);
+      ke_check(w->env);
     }
-    add_scores(o, s, l);
+    add_scores(o, &s, l);
   }
-  keep_rows(o, s, 0);
+  keep_rows(o, &s, 0);
 }
 
 void ke_nested_loo(const ke_loo *o, const double *inverse, const ke_env *env)
 {
+  const size_t n = o->g->n, k = o->g->k;
+  const double flops = KE_LOO_ROWS * (double)o->size * (6.0 * (double)k + 4.0);
+  ke_env all = *env;
+  nested_crew w = {
+      {o, 0, o->size, o->work, o->work + slot_doubles(o->size), nested_each(o->size, k)},
+      inverse,
+      env};
+  if (inverse) /* a block may take long, and is interrupted */
+    all.threads = 1;
   clear(o->loss, o->size);
   clear(o->error, o->size);
-  for (size_t i = 0; i < o->g->n; i += KE_LOO_ROWS) {
-    const block s = take_block(o, i);
-    nested_block(o, &s, inverse, env);
+  for (; w.c.first < n; w.c.first += SLOTS * KE_LOO_ROWS) {
+    const size_t rows = ke_smaller(SLOTS * KE_LOO_ROWS, n - w.c.first);
+    const size_t blocks = (rows + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
+    ke_share_portions(&all, blocks, flops, nested_block, &w);
+    add_slots(&w.c, blocks);
     ke_check(env);
   }
   mean_scores(o, o->size);
@@ -278,89 +336,6 @@ void ke_nested_loo(const ke_loo *o, const double *inverse, const ke_env *env)
 /* ---- every ridge ------------------------------------------------------------------------------
  */
 
-/* A reflection I - tau v v' with v = (1, x / scale) that makes (alpha, x) a multiple of the first
- * unit vector, which goes to *value; x (count - 1 values, inc apart) becomes the rest of v. */
-static double reflection(size_t count, double *alpha, double *x, size_t inc, double *value)
-{
-  double tau = 0.0;
-  ke_larfg(count, alpha, x, inc, &tau);
-  *value = *alpha;
-  *alpha = 1.0;
-  return tau;
-}
-
-static void transposed_factor(const ke_regression *g, ke_bidiagonal *b)
-{
-  const size_t m = b->size;
-  clear(b->a, m * m);
-  for (size_t l = 0; l < m; l++) {
-    const int dependent = g->dependent[l];
-    for (size_t i = 0; i <= l; i++)
-      b->a[l + i * m] = dependent && i == l ? 0.0 : g->r[i + l * g->L];
-  }
-}
-
-size_t ke_bidiagonal_work(size_t size) { return 2 * size + (2 * size + PANEL) * PANEL; }
-
-/* P is the product of the reflections of rows, whose vectors lie right of the diagonal of a. Panels
- * of them are applied at once, the last first. */
-static void form_p(ke_bidiagonal *b, const double *tau, const ke_env *env)
-{
-  const size_t m = b->size, panels = (m - 1 + PANEL - 1) / PANEL;
-  double *t = b->work + 2 * m, *work = t + PANEL * PANEL;
-  clear(b->p, m * m);
-  for (size_t i = 0; i < m; i++)
-    b->p[i + i * m] = 1.0;
-  for (size_t q = panels; q-- > 0;) {
-    const size_t j = q * PANEL, rest = m - 1 - j;
-    ke_larfb_rows(rest, rest, ke_smaller(PANEL, rest), b->a + j + (j + 1) * m, m, tau + j,
-                  b->p + (j + 1) * (m + 1), m, t, work);
-    ke_check(env);
-  }
-}
-
-/* Row and column j by reflections of the whole rest. */
-static void reduce_one(ke_bidiagonal *b, size_t j, double *tau, double *work)
-{
-  const size_t m = b->size, rest = m - 1 - j, next = j + 1 < m ? j + 1 : j;
-  double *a = b->a, *corner = a + j * (m + 1), *right = a + j + next * m;
-  const double t = reflection(m - j, corner, a + next + j * m, 1, b->diagonal + j);
-  b->over[j] = tau[j] = 0.0;
-  if (rest == 0)
-    return;
-  ke_larf('L', m - j, rest, corner, 1, t, right, m, work);
-  tau[j] = reflection(rest, right, a + j + ke_smaller(j + 2, m - 1) * m, m, b->over + j);
-  ke_larf('R', m - next, rest, right, m, tau[j], a + next * (m + 1), m, work);
-}
-
-/* A panel of rows and columns from j on; the rest is brought up to date by two products. */
-static void reduce_panel(ke_bidiagonal *b, size_t j, double *tau, double *work)
-{
-  const size_t m = b->size, left = m - j, rest = left - PANEL;
-  double *corner = b->a + j * (m + 1), *x = work, *y = x + left * PANEL;
-  double *inner = corner + PANEL * (m + 1), other[PANEL];
-  ke_labrd(left, PANEL, corner, m, b->diagonal + j, b->over + j, other, tau + j, x, y);
-  ke_gemm('N', 'T', rest, rest, PANEL, -1.0, corner + PANEL, m, y + PANEL, left, 1.0, inner, m);
-  ke_gemm('N', 'N', rest, rest, PANEL, -1.0, x + PANEL, left, corner + PANEL * m, m, 1.0, inner, m);
-}
-
-void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *env)
-{
-  const size_t m = b->size;
-  double *tau = b->work, *work = b->work + m;
-  size_t j = 0;
-  transposed_factor(g, b);
-  for (; m - j > WORTH_PANELS; j += PANEL) {
-    reduce_panel(b, j, tau, work);
-    ke_check(env);
-  }
-  for (; j < m; j++) {
-    reduce_one(b, j, tau, work);
-    ke_check(env);
-  }
-  form_p(b, tau, env);
-}
-
 /* U of one ridge, ready for U^{-T}, and U^{-T} P'c. */
 typedef struct {
   double ridge;
@@ -368,10 +343,22 @@ typedef struct {
   double *c;         /* size x k */
 } factor;
 
-size_t ke_ridge_work(size_t size, size_t k, size_t count)
+/* Rows turned at a time: what they take stays at hand. */
+static size_t turned_rows(size_t size)
 {
-  return KE_LOO_ROWS * (2 * k + 1) + KE_LOO_ROWS * (2 * size + 1 + k + 1) + size * k +
-         count * size * (2 + k);
+  const size_t blocks = ((size_t)1 << 19) / size / KE_LOO_ROWS;
+  return KE_LOO_ROWS * (blocks < 4 ? 4 : ke_smaller(blocks, SLOTS / 2));
+}
+
+static size_t ridge_each(size_t size, size_t k)
+{
+  return KE_LOO_ROWS * (2 * k + 1) + KE_LOO_ROWS * (size + 1 + k + 1);
+}
+
+size_t ke_ridge_work(size_t size, size_t k, size_t count, int threads)
+{
+  return slot_doubles(count) + size * k + turned_rows(size) * size + count * size * (2 + k) +
+         (size_t)threads * ridge_each(size, k);
 }
 
 /* Rotate sqrt(ridge) I into B, column by column; what a rotation leaves below joins the next. */
@@ -410,28 +397,16 @@ static void fill_factor(const ke_bidiagonal *b, const double *c, size_t k, const
     solve_factor(f, f->c + j * size, size);
 }
 
-/* Columns of a product between two interrupt checks. */
-static size_t columns_at_a_time(size_t size)
+/* Rows turned, u (a column is ld long), and e and left at a ridge of zero. */
+static void start_turned(const ke_regression *g, const double *c, size_t size, const block *s,
+                         const double *u, size_t ld)
 {
-  const size_t columns = ke_batch(2.0 * KE_LOO_ROWS * (double)size);
-  return columns < 8 ? 8 : columns;
-}
-
-/* Rows of a block turned: u (m x size), e and left at a ridge of zero. */
-static void turn_rows(const ke_regression *g, const ke_bidiagonal *b, const double *c,
-                      const block *s, double *u, const ke_env *env)
-{
-  const size_t m = s->m, size = b->size, step = columns_at_a_time(size);
-  for (size_t l = 0; l < size; l += step) {
-    ke_gemm('N', 'N', m, ke_smaller(step, size - l), size, 1.0, g->z + s->i0, g->n, b->p + l * size,
-            size, 0.0, u + l * m, m);
-    ke_check(env);
-  }
+  const size_t m = s->m;
   start_rows(g, s);
-  ke_gemm('N', 'N', m, g->k, size, -1.0, u, m, c, size, 1.0, s->e, m);
+  ke_gemm('N', 'N', m, g->k, size, -1.0, u, ld, c, size, 1.0, s->e, m);
   for (size_t l = 0; l < size; l++)
     for (size_t i = 0; i < m; i++)
-      s->left[i] -= unit_of(g, s->i0 + i) * u[i + l * m] * u[i + l * m];
+      s->left[i] -= unit_of(g, s->i0 + i) * u[i + l * ld] * u[i + l * ld];
   for (size_t i = 0; i < m; i++)
     s->left[i] = fmax(s->left[i], 0.0);
 }
@@ -457,15 +432,23 @@ DEFINE_DISPATCHED(static, next_element,
                    double *length, size_t m),
                   (by, back, u, before, t, length, m))
 
-/* length = |t|^2 and sum (m x k) = t'c of every row of u, t = U^{-T} u (m x size). */
-static void penalised_sums(const factor *f, const double *u, const ke_loo *o, size_t m, double *t,
-                           double *length, double *sum)
+/* Rows of u (a column is ld long) and their t = U^{-T} u (m x size). */
+typedef struct {
+  const double *u;
+  size_t ld, m;
+  double *t;
+} rows_turned;
+
+/* length = |t|^2 and sum (m x k) = t'c of every row. */
+static void penalised_sums(const factor *f, const rows_turned *r, const ke_loo *o, double *length,
+                           double *sum)
 {
-  const size_t size = o->size, k = o->g->k;
+  const size_t size = o->size, k = o->g->k, m = r->m;
+  double *t = r->t;
   clear(length, m);
   for (size_t l = 0; l < size; l++) /* back is 0 for the first */
-    next_element(f->by[l], f->back[l], u + l * m, l > 0 ? t + (l - 1) * m : u, t + l * m, length,
-                 m);
+    next_element(f->by[l], f->back[l], r->u + l * r->ld, l > 0 ? t + (l - 1) * m : r->u, t + l * m,
+                 length, m);
   ke_gemm('N', 'N', m, k, size, 1.0, t, m, f->c, size, 0.0, sum, m);
 }
 
@@ -479,14 +462,55 @@ static void add_penalty(const ke_regression *g, const factor *f, const double *l
     with->e[i] = s->e[i] + f->ridge * sum[i];
 }
 
+typedef struct {
+  crew c;
+  const double *ridge;
+  double *turned, *factors, *u; /* P'c; of every ridge; rows times P, a column ld long */
+  size_t ld;
+} ridge_crew;
+
+static void ridge_block(void *data, size_t item, size_t worker)
+{
+  const ridge_crew *w = (const ridge_crew *)data;
+  const ke_loo *o = w->c.o;
+  const size_t size = o->size, k = o->g->k, one = size * (2 + k);
+  double *after;
+  const block s = take_block(&w->c, item, worker, &after);
+  double *length = after + KE_LOO_ROWS * size, *sum = length + KE_LOO_ROWS;
+  const rows_turned rows = {w->u + item * KE_LOO_ROWS, w->ld, s.m, after};
+  const block with = {s.i0, s.m, sum, s.v, sum + KE_LOO_ROWS * k, s.loss, s.error};
+  start_turned(o->g, w->turned, size, &s, rows.u, rows.ld);
+  for (size_t r = 0; r < w->c.count; r++) {
+    const factor f = factor_in(w->factors + r * one, w->ridge[r], size);
+    penalised_sums(&f, &rows, o, length, sum);
+    add_penalty(o->g, &f, length, sum, &s, &with);
+    divide_residuals(o->g, &with);
+    add_scores(o, &with, r);
+    keep_rows(o, &with, r);
+  }
+}
+
+/* The rows that w says to begin with, `m` of them. */
+static void ridge_rows(const ridge_crew *w, const ke_bidiagonal *b, size_t m, const ke_env *env)
+{
+  const ke_regression *g = w->c.o->g;
+  const size_t size = b->size, blocks = (m + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
+  const double flops = KE_LOO_ROWS * (double)size * (double)w->c.count * (2.0 * (double)g->k + 6.0);
+  ke_add_multiple(1.0, (ke_dense){g->z + w->c.first, m, size, g->n},
+                  (ke_dense){b->p, size, size, size}, 0.0, (ke_dense){w->u, m, size, w->ld}, env);
+  ke_share_portions(env, blocks, flops, ridge_block, (void *)w);
+  add_slots(&w->c, blocks);
+}
+
 void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, size_t count,
                   const ke_env *env)
 {
   const ke_regression *g = o->g;
-  const size_t size = b->size, k = g->k, one = size * (2 + k);
-  double *turned = o->work + KE_LOO_ROWS * (2 * k + 1), *u = turned + size * k,
-         *t = u + KE_LOO_ROWS * size, *length = t + KE_LOO_ROWS * size, *sum = length + KE_LOO_ROWS,
-         *left = sum + KE_LOO_ROWS * k, *factors = left + KE_LOO_ROWS;
+  const size_t size = b->size, k = g->k, step = turned_rows(size), one = size * (2 + k);
+  double *turned = o->work + slot_doubles(count), *factors = turned + size * k,
+         *u = factors + count * one, *own = u + step * size;
+  ridge_crew w = {
+      {o, 0, count, o->work, own, ridge_each(size, k)}, ridge, turned, factors, u, step};
   clear(o->loss, count);
   clear(o->error, count);
   ke_gemm('T', 'N', size, k, size, 1.0, b->p, size, g->c, g->L, 0.0, turned, size);
@@ -494,18 +518,9 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
     const factor f = factor_in(factors + r * one, ridge[r], size);
     fill_factor(b, turned, k, &f);
   }
-  for (size_t i = 0; i < g->n; i += KE_LOO_ROWS) {
-    const block s = take_block(o, i), with = {s.i0, s.m, sum, s.v, left};
-    turn_rows(g, b, turned, &s, u, env);
-    for (size_t r = 0; r < count; r++) {
-      const factor f = factor_in(factors + r * one, ridge[r], size);
-      penalised_sums(&f, u, o, s.m, t, length, sum);
-      add_penalty(g, &f, length, sum, &s, &with);
-      divide_residuals(g, &with);
-      add_scores(o, &with, r);
-      keep_rows(o, &with, r);
-      ke_check(env);
-    }
+  for (; w.c.first < g->n; w.c.first += step) {
+    ridge_rows(&w, b, ke_smaller(step, g->n - w.c.first), env);
+    ke_check(env);
   }
   mean_scores(o, count);
 }

@@ -2,10 +2,10 @@
 #ifndef KERNELECT_LOO_H
 #define KERNELECT_LOO_H
 
-#include "regress.h"
+#include "bidiagonal.h"
 
 /* Rows at a time. */
-#define KE_LOO_ROWS 256
+#define KE_LOO_ROWS 128
 
 /* What is known of every row: with the last size asked for, or with each ridge in turn. Left out is
  * one unit of the row's weight, or all of it if that is less. */
@@ -35,25 +35,13 @@ void ke_nested_inverse(const ke_regression *g, size_t size, double *t, const ke_
 
 /* loss and error: one for each of 1 ... size columns. `inverse` from ke_nested_inverse(), or NULL
  * when no row has leverage 1. */
-size_t ke_nested_work(size_t size, size_t k);
+size_t ke_nested_work(size_t size, size_t k, int threads);
 void ke_nested_loo(const ke_loo *s, const double *inverse, const ke_env *env);
 
 /* ---- every ridge, at one size; g has ridge 0 ---- */
 
-/* R' = V B P' with R of the first `size` columns, V and P orthogonal, B upper bidiagonal. */
-typedef struct {
-  size_t size;
-  double *a;               /* work, size x size */
-  double *p;               /* out, size x size */
-  double *diagonal, *over; /* out, size each; over[j] is right of diagonal[j] */
-  double *work;            /* ke_bidiagonal_work() doubles */
-} ke_bidiagonal;
-
-size_t ke_bidiagonal_work(size_t size);
-void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *env);
-
 /* loss and error: one for each of `count` positive ridges. */
-size_t ke_ridge_work(size_t size, size_t k, size_t count);
+size_t ke_ridge_work(size_t size, size_t k, size_t count, int threads);
 void ke_ridge_loo(const ke_loo *s, const ke_bidiagonal *b, const double *ridge, size_t count,
                   const ke_env *env);
 

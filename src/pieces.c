@@ -6,6 +6,7 @@
 #include "pieces.h"
 
 #include "blas.h"
+#include "threads.h"
 
 #include <float.h>
 
@@ -19,60 +20,137 @@ static size_t in_piece(double flops, size_t least)
   return count < least ? least : count;
 }
 
+#define ROWS 2048 /* of a sum at a time */
+#define SIDE 112  /* rows and columns of a block, at most */
+#define TALL 256  /* rows of a block of a tall matrix, at most */
+
+static size_t parts(size_t n, size_t width) { return (n + width - 1) / width; }
+
+/* The upper triangle by blocks: none is added up by two threads. */
+typedef struct {
+  size_t n, m, lda, ldc, width;
+  const double *a;
+  double beta, *c;
+} triangle;
+
+/* Those above the diagonal first: they are twice the work. */
+static void triangle_block(void *data, size_t item, size_t worker)
+{
+  const triangle *t = (const triangle *)data;
+  const size_t side = parts(t->n, t->width), above = side * (side - 1) / 2;
+  size_t q = 1;
+  (void)worker;
+  if (item >= above) {
+    const size_t j = (item - above) * t->width;
+    ke_syrk_upper(ke_smaller(t->width, t->n - j), t->m, t->a + j * t->lda, t->lda, t->beta,
+                  t->c + j * (t->ldc + 1), t->ldc);
+    return;
+  }
+  while (q * (q + 1) / 2 <= item)
+    q++;
+  const size_t i = (item - q * (q - 1) / 2) * t->width, j = q * t->width;
+  ke_gemm('T', 'N', t->width, ke_smaller(t->width, t->n - j), t->m, 1.0, t->a + i * t->lda, t->lda,
+          t->a + j * t->lda, t->lda, t->beta, t->c + i + j * t->ldc, t->ldc);
+}
+
+/* Two blocks a side at least, for two threads, where that is no loss for one. */
+static size_t triangle_width(size_t n)
+{
+  const size_t side = n < SIDE ? 1 : n < 2 * SIDE ? 2 : parts(n, SIDE);
+  return parts(n, side);
+}
+
 void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double beta, double *c,
                         size_t ldc, const ke_env *env)
 {
-  const size_t columns = in_piece(2.0 * (double)n * (double)m, 16);
-  if (columns >= n) {
-    ke_syrk_upper(n, m, a, lda, beta, c, ldc);
-    return;
+  triangle t = {n, m, lda, ldc, triangle_width(n), a, beta, c};
+  const size_t side = parts(n, t.width);
+  for (size_t i = 0; i < m; i += ROWS) {
+    if (i > 0)
+      ke_check(env);
+    t.m = ke_smaller(ROWS, m - i);
+    t.a = a + i;
+    t.beta = i > 0 ? 1.0 : beta;
+    ke_share_portions(env, side * (side + 1) / 2,
+                      2.0 * (double)t.width * (double)t.width * (double)t.m, triangle_block, &t);
   }
-  for (size_t j = 0; j < n; j += columns) {
-    const size_t k = ke_smaller(columns, n - j);
-    if (j > 0)
-      ke_gemm('T', 'N', j, k, m, 1.0, a, lda, a + j * lda, lda, beta, c + j * ldc, ldc);
-    ke_syrk_upper(k, m, a + j * lda, lda, beta, c + j * (ldc + 1), ldc);
-    ke_check(env);
-  }
+}
+
+/* C = alpha op(A) B + beta C, by blocks of C. */
+typedef struct {
+  char turned; /* 'T': A is used transposed */
+  ke_dense a, b, c;
+  double alpha, beta;
+  size_t inner, high, wide; /* terms of a sum; rows and columns of a block */
+} blocks;
+
+static void product_block(void *data, size_t item, size_t worker)
+{
+  const blocks *p = (const blocks *)data;
+  const size_t down = parts(p->c.rows, p->high);
+  const size_t i = item % down * p->high, j = item / down * p->wide;
+  const size_t from = p->turned == 'T' ? i * p->a.ld : i;
+  (void)worker;
+  ke_gemm(p->turned, 'N', ke_smaller(p->high, p->c.rows - i), ke_smaller(p->wide, p->c.columns - j),
+          p->inner, p->alpha, p->a.at + from, p->a.ld, p->b.at + j * p->b.ld, p->b.ld, p->beta,
+          p->c.at + i + j * p->c.ld, p->c.ld);
+}
+
+static void share_blocks(blocks *p, const ke_env *env)
+{
+  const double flops = 2.0 * (double)p->high * (double)p->wide * (double)p->inner;
+  ke_share_portions(env, parts(p->c.rows, p->high) * parts(p->c.columns, p->wide), flops,
+                    product_block, p);
+}
+
+void ke_add_multiple(double alpha, ke_dense a, ke_dense b, double beta, ke_dense c,
+                     const ke_env *env)
+{
+  blocks p = {'N', a, b, c, alpha, beta, a.columns, TALL, SIDE};
+  share_blocks(&p, env);
 }
 
 void ke_product_transposed(ke_dense a, ke_dense b, double beta, double *w, const ke_env *env)
 {
-  const size_t m = a.columns, k = b.columns, n = a.rows;
-  const size_t rows = in_piece(2.0 * (double)m * (double)k, 64);
-  for (size_t i = 0; i < n; i += rows) {
+  const ke_dense c = {w, a.columns, b.columns, a.columns};
+  blocks p = {'T', a, b, c, 1.0, beta, 0, SIDE, SIDE};
+  for (size_t i = 0; i < a.rows; i += ROWS) {
     if (i > 0)
       ke_check(env);
-    ke_gemm('T', 'N', m, k, ke_smaller(rows, n - i), 1.0, a.at + i, a.ld, b.at + i, b.ld,
-            i > 0 ? 1.0 : beta, w, m);
+    p.a.at = a.at + i;
+    p.b.at = b.at + i;
+    p.inner = ke_smaller(ROWS, a.rows - i);
+    p.beta = i > 0 ? 1.0 : beta;
+    share_blocks(&p, env);
   }
 }
 
 void ke_take_product(ke_dense a, const double *w, ke_dense b, const ke_env *env)
 {
-  const size_t m = a.columns, k = b.columns, n = a.rows;
-  const size_t rows = in_piece(2.0 * (double)m * (double)k, 64);
-  for (size_t i = 0; i < n; i += rows) {
-    if (i > 0)
-      ke_check(env);
-    ke_gemm('N', 'N', ke_smaller(rows, n - i), k, m, -1.0, a.at + i, a.ld, w, m, 1.0, b.at + i,
-            b.ld);
-  }
+  const ke_dense factor = {(double *)w, a.columns, b.columns, a.columns};
+  ke_add_multiple(-1.0, a, factor, 1.0, b, env);
 }
 
-/* The columns before a block, already divided, are taken off it at once. */
+typedef struct {
+  size_t m, n, ldr, ldb, rows;
+  const double *r;
+  double *b;
+} division;
+
+static void divide_rows(void *data, size_t item, size_t worker)
+{
+  const division *d = (const division *)data;
+  const size_t i = item * d->rows;
+  (void)worker;
+  ke_trsm_right_upper(ke_smaller(d->rows, d->m - i), d->n, d->r, d->ldr, d->b + i, d->ldb);
+}
+
 void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
                      const ke_env *env)
 {
-  const size_t columns = in_piece(2.0 * (double)n * (double)m, 16);
-  for (size_t j = 0; j < n; j += columns) {
-    const size_t k = ke_smaller(columns, n - j);
-    if (j > 0) {
-      ke_check(env);
-      ke_gemm('N', 'N', m, k, j, -1.0, b, ldb, r + j * ldr, ldr, 1.0, b + j * ldb, ldb);
-    }
-    ke_trsm_right_upper(m, k, r + j * (ldr + 1), ldr, b + j * ldb, ldb);
-  }
+  const double flops = (double)n * (double)n;
+  division d = {m, n, ldr, ldb, ke_smaller(in_piece(0.5 * flops, 64), TALL), r, b};
+  ke_share_portions(env, parts(m, d.rows), (double)d.rows * flops, divide_rows, &d);
 }
 
 /* Column j of R has j + 1 rows. */
@@ -89,16 +167,30 @@ void ke_multiply_upper(size_t n, const double *s, size_t lds, double *r, size_t 
 }
 
 /* Rows j .. j + k of the factor are known: take R_J' R_J off the triangle below them. */
+typedef struct {
+  size_t n, j, k, lda;
+  double *a;
+} elimination;
+
+/* The last columns first: they are the longest. */
+static void eliminate_columns(void *data, size_t item, size_t worker)
+{
+  const elimination *e = (const elimination *)data;
+  const size_t start = e->j + e->k, rest = e->n - start;
+  const size_t c = start + (parts(rest, BLOCK) - 1 - item) * BLOCK;
+  const size_t width = ke_smaller(BLOCK, e->n - c);
+  (void)worker;
+  ke_gemm('T', 'N', c + width - start, width, e->k, -1.0, e->a + e->j + start * e->lda, e->lda,
+          e->a + e->j + c * e->lda, e->lda, 1.0, e->a + start + c * e->lda, e->lda);
+}
+
 static void update_rest(size_t n, size_t j, size_t k, double *a, size_t lda, const ke_env *env)
 {
-  const size_t start = j + k;
-  const size_t columns = in_piece(2.0 * (double)k * (double)(n - start + 1), 16);
-  for (size_t c = start; c < n; c += columns) {
-    const size_t width = ke_smaller(columns, n - c), rows = c + width - start;
-    ke_gemm('T', 'N', rows, width, k, -1.0, a + j + start * lda, lda, a + j + c * lda, lda, 1.0,
-            a + start + c * lda, lda);
-    ke_check(env);
-  }
+  elimination e = {n, j, k, lda, a};
+  const size_t rest = n - j - k;
+  ke_share_portions(env, parts(rest, BLOCK), (double)BLOCK * (double)rest * (double)k,
+                    eliminate_columns, &e);
+  ke_check(env);
 }
 
 int ke_cholesky_upper(size_t n, double *a, size_t lda, const ke_env *env)

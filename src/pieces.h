@@ -1,4 +1,5 @@
-/* Dense products and factorisations in pieces, between which an interrupt is answered (pieces.c).
+/* Dense products and factorisations in pieces, between which an interrupt is answered
+ * and which threads share (pieces.c): none is summed by two, so that results do not depend on them.
  */
 #ifndef KERNELECT_PIECES_H
 #define KERNELECT_PIECES_H
@@ -14,6 +15,10 @@ typedef struct {
   double *at;
   size_t rows, columns, ld;
 } ke_dense;
+
+/* C = alpha A B + beta C. */
+void ke_add_multiple(double alpha, ke_dense a, ke_dense b, double beta, ke_dense c,
+                     const ke_env *env);
 
 /* W = A'B + beta W, and B = B - A W; W has the columns of A as rows, without gaps. */
 void ke_product_transposed(ke_dense a, ke_dense b, double beta, double *w, const ke_env *env);

@@ -16,6 +16,7 @@
 #include "blas.h"
 #include "pieces.h"
 #include "spectrum.h"
+#include "threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,28 +29,14 @@
 #define EXACT 1e-13    /* off by less: a second pass would change nothing */
 #define PANEL 32
 
-/* Rows worked on between two looks at an interrupt; fewer would be slow. */
-static size_t rows_at_a_time(size_t L)
-{
-  const size_t rows = ke_batch((double)L * (double)L);
-  return rows < 512 ? 512 : rows;
-}
+#define ROWS 2048 /* divided and multiplied while they are at hand */
 
-static void inner_products(const ke_regression *g, double *out, const ke_env *env)
-{
-  const size_t n = g->n, L = g->L, step = rows_at_a_time(L);
-  for (size_t i = 0; i < n; i += step) {
-    ke_crossprod_upper(L, ke_smaller(step, n - i), g->z + i, n, i > 0 ? 1.0 : 0.0, out, L, env);
-    ke_check(env);
-  }
-}
-
-/* Also the inner products after it, while the rows are at hand, unless `out` is NULL. */
+/* Also the inner products after it, unless `out` is NULL. */
 static void divide_columns(const ke_regression *g, const double *r, double *out, const ke_env *env)
 {
-  const size_t n = g->n, L = g->L, step = rows_at_a_time(L);
-  for (size_t i = 0; i < n; i += step) {
-    const size_t m = ke_smaller(step, n - i);
+  const size_t n = g->n, L = g->L;
+  for (size_t i = 0; i < n; i += ROWS) {
+    const size_t m = ke_smaller(ROWS, n - i);
     ke_divide_upper(m, L, r, L, g->z + i, n, env);
     if (out)
       ke_crossprod_upper(L, m, g->z + i, n, i > 0 ? 1.0 : 0.0, out, L, env);
@@ -83,7 +70,7 @@ static int cholesky_once(const ke_regression *g, const ke_env *env)
   const size_t L = g->L;
   double *length = g->work;
   clear(g->r, L * L); /* below the diagonal, too */
-  inner_products(g, g->r, env);
+  ke_crossprod_upper(L, g->n, g->z, g->n, 0.0, g->r, L, env);
   for (size_t l = 0; l < L; l++) {
     g->r[l + l * L] += g->ridge;
     length[l] = full_length(g, l, g->r[l + l * L]);
@@ -260,14 +247,20 @@ static void weigh_rows(const ke_regression *g, double *a, size_t columns, int di
 }
 
 /* z from its source, centred and weighed, a column at a time while it is at hand. */
-static void take_coordinates(const ke_regression *g, const ke_env *env)
+static void take_column(void *data, size_t l, size_t worker)
 {
-  for (size_t l = 0; l < g->L; l++) {
-    double *column = g->z + l * g->n;
-    memcpy(column, g->from + l * g->n, g->n * sizeof(double));
-    centre(g, column, 1, g->mean + l, env);
-    weigh_rows(g, column, 1, 0);
-  }
+  const ke_regression *g = (const ke_regression *)data;
+  const ke_env alone = {.threads = 1};
+  double *column = g->z + l * g->n;
+  (void)worker;
+  memcpy(column, g->from + l * g->n, g->n * sizeof(double));
+  centre(g, column, 1, g->mean + l, &alone);
+  weigh_rows(g, column, 1, 0);
+}
+
+static void take_coordinates(ke_regression *g, const ke_env *env)
+{
+  ke_share_portions(env, g->L, 4.0 * (double)g->n, take_column, g);
 }
 
 static int is_zero(const double *a, size_t n)
@@ -288,7 +281,8 @@ void ke_regress(ke_regression *g, const ke_env *env)
     take_coordinates(g, env);
     by_gram_schmidt(g, env);
   }
-  ke_gemm('T', 'N', g->L, g->k, g->n, 1.0, g->z, g->n, g->y, g->n, 0.0, g->c, g->L);
+  ke_product_transposed((ke_dense){g->z, g->n, g->L, g->n}, (ke_dense){g->y, g->n, g->k, g->n}, 0.0,
+                        g->c, env);
   for (size_t l = 0; l < g->L; l++)
     g->dependent[l] = is_zero(g->z + l * g->n, g->n);
   weigh_rows(g, g->z, g->L, 1);

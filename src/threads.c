@@ -12,8 +12,8 @@
 typedef struct {
   ke_task task;
   void *data;
-  size_t count;
-  size_t next; /* the first item that nobody has taken */
+  size_t count; /* the end of the items */
+  size_t next;  /* the first item that nobody has taken */
 } job;
 
 typedef struct {
@@ -74,15 +74,35 @@ size_t ke_workers(const ke_env *env, size_t count, double flops)
   return worth < 2.0 || most < 2 ? 1 : worth < (double)most ? (size_t)worth : most;
 }
 
-void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data)
+/* Items first .. end. */
+static void share_range(const ke_env *env, size_t first, size_t end, double flops, job j)
 {
   worker crew[KE_THREADS_MAX];
-  job j = {task, data, count, 0};
-  const size_t workers = ke_workers(env, count, flops);
+  const size_t workers = ke_workers(env, end - first, flops);
+  j.next = first;
+  j.count = end;
   const size_t born = workers > 1 ? give_birth(crew, &j, workers - 1) : 0;
   if (env->born)
     *env->born += born;
   work(&j, 0);
   for (size_t i = 0; i < born; i++)
     pthread_join(crew[i].thread, NULL);
+}
+
+void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data)
+{
+  const job j = {task, data, count, 0};
+  share_range(env, 0, count, flops, j);
+}
+
+/* The reference BLAS is ten times slower than what KE_PATIENCE reckons with. */
+void ke_share_portions(const ke_env *env, size_t count, double flops, ke_task task, void *data)
+{
+  const job j = {task, data, count, 0};
+  const size_t portion = ke_smaller(ke_batch(4.0 * flops), count) * (size_t)env->threads;
+  for (size_t i = 0; i < count; i += portion) {
+    if (i > 0)
+      ke_check(env);
+    share_range(env, i, ke_smaller(i + portion, count), flops, j);
+  }
 }

@@ -28,4 +28,8 @@ size_t ke_workers(const ke_env *env, size_t count, double flops);
  * to give, those there are do all the work. */
 void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data);
 
+/* The same for calls of BLAS, in portions between which an interrupt is answered: each worker is
+ * given some tens of milliseconds of them. */
+void ke_share_portions(const ke_env *env, size_t count, double flops, ke_task task, void *data);
+
 #endif

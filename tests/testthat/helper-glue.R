@@ -144,9 +144,9 @@ glue_calls <- function() {
     ffi_gram_product = list(list(K, x, TRUE),
       list(list(K[, -1], K[-1, -1], 1), list(x[-1, ], 1:6), NULL)),
     ffi_regress = list(
-      list(x, narrow, 0, NULL, TRUE),
+      list(x, narrow, 0, NULL, TRUE, 1L),
       list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL,
-        list(1, short), NULL)
+        list(1, short), NULL, list(0L))
     ),
     ffi_nested_loo = list(
       list(regression, 2, NULL, TRUE),

@@ -76,6 +76,30 @@ test_that("small work starts no thread, large work does", {
   expect_identical(births(kernel_basis(x, size = 100, tol = 0, threads = 1)), 0)
 })
 
+test_that("models on a basis share their regression, and do not depend on the threads", {
+  skip_if(processors() < 2L, "there is one processor")
+  x <- random_matrix(3000, 5)
+  y <- factor(x[, 1] * x[, 2] > 0)
+  fits <- list(
+    lm = function(t) kernel_lm(x, y, size = 150, tol = 0, threads = t),
+    nested = function(t) kernel_lm(x, y, size = 150, tol = 0, ridge = 0.1, threads = t),
+    lda = function(t) kernel_lda(x, y, size = 150, tol = 0, threads = t),
+    tune = function(t) kernel_tune(x, y, grid = list(size = 150, ridge = c(0.1, 1)), threads = t)
+  )
+  for (name in names(fits)) {
+    one <- fits[[name]](1)
+    two <- fits[[name]](2)
+    parts <- setdiff(names(one), c("call", "model"))
+    expect_identical(unclass(two)[parts], unclass(one)[parts], info = name)
+  }
+  z <- random_matrix(4000, 150)
+  fit <- NULL
+  expect_gt(births(fit <- regress(z, list(matrix = z[, 1:2]), 0, NULL, 2L)), 0)
+  turned <- .Call(ffi_bidiagonalise, fit, 150)
+  expect_gt(births(.Call(ffi_ridge_loo, fit, turned, NULL, FALSE, 1)), 0)
+  expect_gt(births(.Call(ffi_nested_loo, fit, 150, NULL, FALSE)), 0)
+})
+
 test_that("a kernel that is an R function is called by one thread only", {
   f <- function_kernel(
     function(x, z) exp(-outer(rowSums(x^2), rowSums(z^2), "+") + tcrossprod(x, z)))

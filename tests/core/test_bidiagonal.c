@@ -1,0 +1,83 @@
+/* bidiagonal.c: R R' = P B'B P' with P orthogonal, whatever the size and the threads. */
+#include "blas.h"
+#include "draw.h"
+#include "kernelect.h"
+#include "minunit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* P, and B'B from its two diagonals. */
+typedef struct {
+  double *p, *inner;
+} turned;
+
+static turned turn(double *r, size_t m, int threads)
+{
+  int *dependent = calloc(m, sizeof(int));
+  const ke_regression g = {.L = m, .r = r, .dependent = dependent};
+  const ke_env env = {.threads = threads};
+  turned out = {malloc(m * m * sizeof(double)), calloc(m * m, sizeof(double))};
+  double *diagonal = malloc(2 * m * sizeof(double)), *over = diagonal + m;
+  ke_bidiagonal b = {m,     malloc(m * m * sizeof(double)),
+                     out.p, diagonal,
+                     over,  malloc(ke_bidiagonal_work(m) * sizeof(double))};
+  ke_bidiagonalise(&g, &b, &env);
+  for (size_t j = 0; j < m; j++) {
+    const double above = j > 0 ? over[j - 1] : 0.0;
+    out.inner[j * (m + 1)] = diagonal[j] * diagonal[j] + above * above;
+    if (j > 0)
+      out.inner[j - 1 + j * m] = out.inner[j + (j - 1) * m] = diagonal[j - 1] * above;
+  }
+  free(dependent);
+  free(diagonal);
+  free(b.a);
+  free(b.work);
+  return out;
+}
+
+/* Largest entry of P'P - I and of P B'B P' - R R'. */
+static double gap(const turned *t, const double *r, size_t m)
+{
+  double *left = calloc(m * m, sizeof(double)), *right = calloc(m * m, sizeof(double)), most = 0.0;
+  ke_gemm('T', 'N', m, m, m, 1.0, t->p, m, t->p, m, 0.0, left, m);
+  for (size_t i = 0; i < m * m; i++)
+    most = fmax(most, fabs(left[i] - (i % (m + 1) == 0)));
+  ke_gemm('N', 'N', m, m, m, 1.0, t->p, m, t->inner, m, 0.0, left, m);
+  ke_gemm('N', 'T', m, m, m, 1.0, left, m, t->p, m, 0.0, right, m);
+  ke_gemm('N', 'T', m, m, m, -1.0, r, m, r, m, 1.0, right, m);
+  for (size_t i = 0; i < m * m; i++)
+    most = fmax(most, fabs(right[i]));
+  free(left);
+  free(right);
+  return most;
+}
+
+/* Below, at and beyond the size from which panels are used; also with one and two columns left. */
+static void factors_become_bidiagonal_by_an_orthogonal_matrix(void)
+{
+  const size_t sizes[] = {1, 2, 33, 128, 129, 161, 300};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    const size_t m = sizes[s];
+    double *r = draw_many(m * m, 5 + s);
+    for (size_t j = 0; j < m; j++)
+      for (size_t i = j + 1; i < m; i++)
+        r[i + j * m] = 0.0;
+    const turned one = turn(r, m, 1), two = turn(r, m, 2);
+    const double off = gap(&one, r, m);
+    const int same = memcmp(one.p, two.p, m * m * sizeof(double)) == 0 &&
+                     memcmp(one.inner, two.inner, m * m * sizeof(double)) == 0;
+    double *arrays[] = {r, one.p, one.inner, two.p, two.inner};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+      free(arrays[i]);
+    mu_assert(off < 1e-11 * (double)m);
+    mu_assert(same);
+  }
+}
+
+int main(void)
+{
+  mu_run(factors_become_bidiagonal_by_an_orthogonal_matrix);
+  return mu_report();
+}
