@@ -269,7 +269,7 @@ SEXP ffi_body_rows(SEXP state, SEXP factor, SEXP where, SEXP index, SEXP size)
   ke_body b = body_of(state, where);
   const size_t *row = ffi_big_sizes(index, &count), L = (size_t)Rf_asReal(size);
   attach_factor(&b, factor);
-  ffi_assert(L <= b.capacity, "size");
+  ffi_assert(b.weight && L <= b.capacity, "weight and size");
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP panel = Rf_allocMatrix(REALSXP, (int)count, (int)L);
   SET_VECTOR_ELT(out, 0, panel);
@@ -385,6 +385,16 @@ SEXP ffi_copy_columns(SEXP from, SEXP to)
   return R_NilValue;
 }
 
+static int write_column(double *column, size_t n, FILE *file)
+{
+  return fwrite(column, sizeof(double), n, file) == n;
+}
+
+static int read_column(double *column, size_t n, FILE *file)
+{
+  return fread(column, sizeof(double), n, file) == n;
+}
+
 /* Columns from .. to (from 0) of a factor onto the end of a file, or those columns of it back.
  * Whether all of them were written or read. */
 SEXP ffi_factor_file(SEXP path, SEXP factor, SEXP range, SEXP write)
@@ -399,11 +409,8 @@ SEXP ffi_factor_file(SEXP path, SEXP factor, SEXP range, SEXP write)
   if (!file)
     return Rf_ScalarLogical(FALSE);
   int good = 1; /* no look at an interrupt here: it would leave the file open */
-  for (size_t l = at[0]; good && l < at[1]; l++) {
-    double *column = REAL(factor) + l * n;
-    good = (out ? fwrite(column, sizeof(double), n, file)
-                : fread(column, sizeof(double), n, file)) == n;
-  }
+  for (size_t l = at[0]; good && l < at[1]; l++)
+    good = (out ? write_column : read_column)(REAL(factor) + l * n, n, file);
   good = fclose(file) == 0 && good;
   return Rf_ScalarLogical(good);
 }

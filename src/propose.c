@@ -80,7 +80,7 @@ static void list_best(const ke_body *b, const ke_wish *wish, double best, double
   for (size_t i = 0; i < b->n; i++) {
     const double k = b->keys[i];
     const int at_cut = k == cut && k > 0.0 && spare > 0, leads = k > record && k >= tied;
-    spare -= at_cut;
+    spare -= (size_t)at_cut;
     record = leads ? k : record;
     if (k > cut || at_cut || leads || b->first + i == wish->forced) {
       append(out, b, i);

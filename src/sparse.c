@@ -287,14 +287,13 @@ static ke_sparse lend_set(const ke_sparse *rows, int set, double *memory, size_t
   const size_t need[] = {blocks * count,          blocks * count,       blocks * ke_padded(most),
                          whole_numbers(most + 1), whole_numbers(count), whole_numbers(rows->d + 1),
                          whole_numbers(count)};
-  double *part[sizeof need / sizeof *need];
+  void *part[sizeof need / sizeof *need]; /* of values or of whole numbers */
   for (size_t p = 0; p < sizeof need / sizeof *need; p++) {
     part[p] = memory ? memory + *used : NULL;
     *used += need[p];
   }
-  const ke_sparse s = {
-      0,       rows->d,        blocks,         count,   (int *)part[3], (int *)part[4],
-      part[0], (int *)part[5], (int *)part[6], part[1], part[2]};
+  const ke_sparse s = {0,       rows->d, blocks,  count,   part[3], part[4],
+                       part[0], part[5], part[6], part[1], part[2]};
   return s;
 }
 
