@@ -78,7 +78,9 @@ start_block <- function(n, width) {
   vapply(seq_len(width), function(j) sin(i * (i + j) * sqrt(j + 0.61803398875)), numeric(n))
 }
 
-# Orthonormal columns whose span holds that of `block`.
+# Orthonormal columns whose span holds that of `block`. The factor of a product squares its
+# condition: columns up to 1e4 apart keep half of their digits, which the passes in grow_space()
+# mend; a stricter limit only takes the slower way.
 orthonormal_columns <- function(block) {
   r <- tryCatch(chol(crossprod(block)), error = function(e) NULL)
   if (!is.null(r) && min(diag(r)) > 1e-4 * max(diag(r))) {
@@ -103,6 +105,7 @@ eigenvalue_range <- function(K, steps = 12L) {
     used <- Q[, seq_len(k), drop = FALSE]
     for (twice in 1:2) q <- q - drop(used %*% crossprod(used, q))
     off[k] <- sqrt(sum(q^2))
+    # an invariant space; to go on in what rounding leaves would add nothing
     if (off[k] <= 1e-12 * max(abs(diagonal))) break
   }
   small <- diag(diagonal[seq_len(k)], k)

@@ -124,8 +124,7 @@ exported_form.kernel_lda <- function(fit) {
   dual <- dual_of(fit$expansion, fit$basis, fit$scaling)
   form <- basis_form(fit$basis, dual, -as.vector(fit$center %*% fit$scaling), NULL)
   means <- (fit$means - rep(fit$center, each = nrow(fit$means))) %*% fit$scaling
-  spectrum <- eigen(fit$within, symmetric = TRUE)
-  white <- spectrum$vectors / rep(sqrt(pmax(spectrum$values, 1e-10)), each = nrow(fit$within))
+  white <- whitening(fit$within)
   shares <- fit$counts / sum(fit$counts)
   form$levels <- fit$levels
   form$gauss <- list(white = white, means = means %*% white, log_prior = log(fit$prior))

@@ -38,6 +38,7 @@ outside_basis <- function(parts, size) {
   list(residual = pmax(diagonal - inside, 0), diagonal = diagonal)
 }
 
+# No degrees of freedom, or no deviance, would be a variance of no number: least values stand in.
 # A ridge takes coefficients for normal with variance sigma^2 / ridge; but what no basis row
 # explains cannot vary more than the response does.
 prior_variance <- function(rest, fit, y, w, diagonal) {

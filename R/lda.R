@@ -159,7 +159,8 @@ discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
 }
 
 # Axes by whitening with the Cholesky factor, which can be interrupted; NULL where the basis is
-# small, or so nearly singular that its rank must be looked at.
+# small, or may be so nearly singular that its rank must be looked at. The spectrum gives the same
+# axes: what is larger, or has a ridge, and goes there only takes longer.
 ridged_axes <- function(root_means, total, ridge, count) {
   size <- ncol(total)
   if (size <= 200L || ridge < 1e-10) return(NULL)
@@ -237,6 +238,8 @@ scatter_mean <- function(scatter) if (is_coordinates(scatter$z)) scatter$center
 left_out_scores <- function(fit, scaling, response) {
   a <- nested_coefficients(fit, nrow(scaling))
   decomposed <- svd(a)
+  # not the sum of all indicators, which is constant: its residuals are rounding, with a weight of
+  # 1 / 1e-16 if it were kept; axes so much weaker than the first are none of the data
   used <- decomposed$d > 1e-10 * decomposed$d[1L]
   turn <- decomposed$v[, used, drop = FALSE] %*%
     (crossprod(decomposed$u[, used, drop = FALSE], scaling) / decomposed$d[used])
@@ -251,9 +254,14 @@ lda_decisions <- function(model, scores, prior = model$counts / sum(model$counts
   gaussian_decisions(scores, means, model$within, prior)
 }
 
-gaussian_decisions <- function(scores, means, within, prior) {
+# Turns scores so that their covariance within the classes is the identity.
+whitening <- function(within) {
   spectrum <- eigen(within, symmetric = TRUE)
-  white <- spectrum$vectors / rep(sqrt(pmax(spectrum$values, 1e-10)), each = nrow(within))
+  spectrum$vectors / rep(sqrt(pmax(spectrum$values, 1e-10)), each = nrow(within))
+}
+
+gaussian_decisions <- function(scores, means, within, prior) {
+  white <- whitening(within)
   s <- scores %*% white
   m <- means %*% white
   squares_to <- function(c) rowSums((s - rep(m[c, ], each = nrow(s)))^2)

@@ -24,10 +24,12 @@
 #define REACH 0.1       /* of the first step, relative to the largest v */
 #define FLOOR 3e-3      /* share of the largest v that counts as the size of a smaller one */
 #define PROMISE 100     /* times tol: relative change that the projected gradient may promise */
-#define CURVED 1e-10    /* cosine of move and turn below which a pair is rounding, not curvature */
 #define RISING 1e-15    /* relative rise that rounding of the value would hide */
-#define KINKS 1e-4      /* share of the largest v up to which a kinked search holds coordinates */
 #define SHORTEST 1e-14  /* step, relative to the first one tried, where backtracking gives up */
+
+/* Both only choose the way: where a search ends is judged by the rise and the gradient. */
+#define CURVED 1e-10 /* cosine of move and turn below which a pair is rounding, not curvature */
+#define KINKS 1e-4   /* share of the largest v up to which a kinked search holds coordinates */
 
 static double dot(const double *a, const double *b, size_t n)
 {

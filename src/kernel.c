@@ -91,7 +91,8 @@ double ke_largest(const double *x, size_t n)
 /* An expanded distance carries an error of a few eps (|x|^2 + |z|^2). Where scale times that
  * would show in the twelfth digit of a value that is not itself negligible (exp(-746) is 0),
  * the distance is taken from the differences instead. (Up to the safe exponent -scale d^2 is
- * at least -500, as |x - z|^2 <= 2 |x|^2 + 2 |z|^2.) */
+ * at least -500, as |x - z|^2 <= 2 |x|^2 + 2 |z|^2. A lower one, and a higher bound of what is
+ * negligible, only mean more differences.) */
 #define SAFE_EXPONENT 250.0
 #define NEGLIGIBLE 746.0
 
@@ -114,7 +115,8 @@ static void finish_rbf(const ke_column *c)
 }
 
 /* The square root magnifies the error of a small distance: below 2e-3 scale (|x|^2 + |z|^2)
- * it would reach the twelfth digit. A distance that cancels to zero is one of those. */
+ * it would reach the twelfth digit (more than that only means more differences). A distance that
+ * cancels to zero is one of those. */
 static double laplace_distance(const ke_column *c, size_t i, double inner)
 {
   const double total = c->norm[i] + c->other, near = 2e-3 * c->kernel->scale * total;

@@ -7,7 +7,9 @@
 
 #define NOWHERE ((size_t)-1)
 
-/* Relative gap that counts as solved where rounding allows no further step. */
+/* Relative gap that counts as solved where rounding allows no further step; what is farther off
+ * says that it did not converge. Rounding itself leaves some 1e-15 of the scale times the
+ * conditioning. */
 #define KE_ROUNDED 1e-8
 
 typedef struct {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #ifndef KE_WORTH     /* tests share smaller work */
-#define KE_WORTH 4e6 /* flops that are worth a thread: one or two milliseconds */
+#define KE_WORTH 4e6 /* flops worth a thread: one or two milliseconds; no value depends on it */
 #endif
 #define KE_THREADS_MAX 256 /* most threads of a piece of work */
 

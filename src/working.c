@@ -17,11 +17,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The share of its first gap at which a working set is solved well enough: the others move it. */
+/* The share of its first gap at which a working set is solved well enough: the others move it. This
+ * and the tolerance of a set only decide how the work is shared between sets and rounds: the end is
+ * judged on all rows. */
 #define ENOUGH 0.05
 
 /* Rounds without a fall of the value that shows, for each time that sets go into all rows: rounding
- * allows no further one. */
+ * allows no further one. More, or a finer look at the fall, only delay what the gap then says. */
 #define IDLE 20
 
 typedef struct {

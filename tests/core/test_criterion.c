@@ -207,6 +207,73 @@ static void searches_never_fall_and_say_when_cut_short(void)
   mu_assert(search(ke_lbfgs, 2, w, &s) == KE_NOT_CONVERGED);
 }
 
+/* Brings the share `rise` of what its slopes promise, and `creep` more at every look. */
+static struct {
+  double value, slope, rise, creep;
+  size_t looks;
+} said;
+
+static ke_status rumour(void *data, const double *w, double *value, double *gradient)
+{
+  (void)data;
+  *value = said.value + said.creep * (double)said.looks++;
+  for (size_t d = 0; d < D; d++) {
+    *value += said.rise * said.slope * (w[d] * w[d] - 1.0);
+    gradient[d] = said.slope;
+  }
+  return KE_OK;
+}
+
+static ke_status search_rumour(searching method, size_t max_iter, ke_search *s)
+{
+  double w[D];
+  said.looks = 0;
+  return search_on(rumour, method, max_iter, w, s);
+}
+
+static void a_step_must_bring_its_share_of_the_promised_rise(void)
+{
+  ke_search s;
+  said.value = 0.0, said.slope = 1.0, said.creep = 0.0;
+  said.rise = 2e-4;
+  mu_assert(search_rumour(ke_lbfgs, 1, &s) == KE_NOT_CONVERGED);
+  said.rise = 0.5e-4;
+  mu_assert(search_rumour(ke_lbfgs, 1, &s) == KE_OK);
+  mu_assert(s.iterations == 0);
+}
+
+/* Three changes below the tolerance of 1e-12 end a search, but the limited-memory one only where a
+ * coordinate promises no more than a hundred times that by moving its size, v + 0.003 max(v). */
+static void small_changes_end_a_search_unless_the_gradient_promises_more(void)
+{
+  const double v = 1.1 * 1.2 * 1.4, enough = 100.0 * 1e-12 / (1.003 * v);
+  ke_search s;
+  said.value = 1.0, said.rise = 0.0, said.creep = 1e-13;
+  said.slope = 0.999 * enough;
+  mu_assert(search_rumour(ke_lbfgs, 20, &s) == KE_OK);
+  mu_assert(s.iterations == 3);
+  mu_assert(search_rumour(ke_ascend, 20, &s) == KE_OK);
+  mu_assert(s.iterations == 3);
+  said.slope = 1.001 * enough;
+  mu_assert(search_rumour(ke_lbfgs, 20, &s) == KE_NOT_CONVERGED);
+}
+
+/* What never rises is halved 46 times, to above 1e-14 of the first step; or until it promises no
+ * more than 1e-15 of the value: here a millionth of a millionth at first, a tenth of every slope.
+ */
+static void backtracking_gives_up_where_rounding_begins(void)
+{
+  ke_search s;
+  said.value = 0.0, said.rise = -1.0, said.creep = 0.0, said.slope = 1.0;
+  mu_assert(search_rumour(ke_lbfgs, 20, &s) == KE_OK);
+  mu_assert(said.looks == 1 + 47);
+  mu_assert(search_rumour(ke_ascend, 20, &s) == KE_OK);
+  mu_assert(said.looks == 1 + 47);
+  said.value = 1.0, said.slope = 1e-12 / (0.1 * D);
+  mu_assert(search_rumour(ke_lbfgs, 20, &s) == KE_OK);
+  mu_assert(said.looks == 1 + 11);
+}
+
 /* Strips of a block come in batches, and every block has fewer of them than the one before. */
 static void strips_look_for_interrupts(void)
 {
@@ -240,6 +307,9 @@ int main(void)
   mu_run(lbfgs_doubles_its_reach_along_the_gradient);
   mu_run(plain_ascent_takes_the_steps_of_its_rule);
   mu_run(searches_never_fall_and_say_when_cut_short);
+  mu_run(a_step_must_bring_its_share_of_the_promised_rise);
+  mu_run(small_changes_end_a_search_unless_the_gradient_promises_more);
+  mu_run(backtracking_gives_up_where_rounding_begins);
   mu_run(strips_look_for_interrupts);
   return mu_report();
 }

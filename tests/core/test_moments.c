@@ -72,6 +72,16 @@ static void a_constant_column_has_no_spread(void)
   mu_assert(of_whole(&one, 1).sd == 0.0 && of_whole(&one, 1).mean == 7.0);
 }
 
+/* Four units of the mean's rounding, as for columns in memory. */
+static void what_rounding_leaves_is_no_spread(void)
+{
+  for (int k = 4; k <= 8; k++) {
+    double x[] = {1.0, 1.0 + k * DBL_EPSILON};
+    const double sd = of_whole(x, 2).sd, expected = k * DBL_EPSILON / sqrt(2.0);
+    mu_assert(k <= 5 ? sd == 0.0 : fabs(sd - expected) <= 1e-3 * expected);
+  }
+}
+
 static void symmetric_values_have_mean_zero(void)
 {
   double x[6] = {0.1, -0.1, 0.3, -0.3, 0.7, -0.7};
@@ -91,6 +101,7 @@ int main(void)
   mu_run(cuts_do_not_matter);
   mu_run(answers_are_those_of_long_sums);
   mu_run(a_constant_column_has_no_spread);
+  mu_run(what_rounding_leaves_is_no_spread);
   mu_run(symmetric_values_have_mean_zero);
   mu_run(what_is_not_finite_is_told);
   return mu_report();

@@ -1,6 +1,6 @@
 # The penalised log loss by optim(), from several starts.
 reference_softmax <-
-  function(d, classes, weights = rep(1, nrow(d)), penalty = calibration_penalty) {
+  function(d, classes, weights = rep(1, nrow(d)), penalty = 0.05) {
   d <- d - rowMeans(d)
   spread <- sqrt(sum(weights * d^2) / sum(weights))
   d <- d / spread

@@ -194,3 +194,23 @@ test_that("prediction intervals cover fresh rows as often as they say", {
   expect_gt(mean(covered), 0.93)
   expect_lt(mean(covered), 0.97)
 })
+
+test_that("a leverage of one, no degrees of freedom or no deviance leave numbers", {
+  left <- c(0.5, 1e-6, 1.1e-10, 0.9e-10, 0)
+  fit <- list(left = left, left_out = matrix(1, 5, 1), ridge = 1,
+    outside = list(residual = numeric(5), diagonal = rep(1, 5)))
+  parts <- list(weights = NULL, y = list(vector = TRUE, matrix = matrix(c(1, 3, 2, 5, 4))))
+  spread <- residual_summary(fit, matrix(1, 5, 1), parts)$spread
+  expect_equal(unique(spread$value), sqrt(c(1e-10, 1.1e-10, 1e-6, 0.5)), tolerance = 1e-12)
+
+  prior <- function(deviance, df) prior_variance(list(deviance = deviance, df.residual = df),
+    list(ridge = 0), c(0, 1), c(1, 1), diagonal = 2)
+  expect_equal(prior(1, 1.1e-8) * 1e8, 0.25 * 1.1, tolerance = 1e-12) # var(y) df / diagonal
+  expect_equal(prior(1, 0.9e-8) * 1e8, 0.25, tolerance = 1e-12)
+  expect_equal(prior(1, 0) * 1e8, 0.25, tolerance = 1e-12)
+  expect_equal(prior(2e-300, 1) * 1e-300, 0.125, tolerance = 1e-12)
+  expect_equal(prior(0, 1) * 1e-300, 0.25, tolerance = 1e-12)
+
+  sd <- function(df) residual_scale(list(deviance = 1, df.residual = df))
+  expect_equal(c(sd(1.1e-8), sd(0.9e-8), sd(0)), 1e4 / sqrt(c(1.1, 1, 1)), tolerance = 1e-12)
+})

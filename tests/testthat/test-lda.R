@@ -362,3 +362,21 @@ test_that("a large basis is whitened by Cholesky to the same axes as by the spec
   expect_null(ridged_axes(means, total, 0, 3L))
   expect_null(ridged_axes(means[, 1:200], total[1:200, 1:200], 1e-3, 3L))
 })
+
+test_that("variances within classes count down to 1e-10 of the total ones", {
+  found <- whitening(diag(c(1, 1e-8, 1.1e-10, 0.9e-10, 0)))
+  expect_equal(sort(colSums(found^2)), c(1, 1e8, 1 / 1.1e-10, 1e10, 1e10), tolerance = 1e-12)
+})
+
+test_that("a prior may miss the sum of one by rounding only", {
+  fit <- function(more) kernel_lda(Species ~ ., iris, size = 5, prior = c(0.5, 0.3, 0.2 + more))
+  expect_equal(sum(fit(0.9e-8)$prior), 1 + 0.9e-8, tolerance = 1e-12)
+  expect_error(fit(1.1e-8), "sum to 1", class = "kernelect_error_argument")
+})
+
+test_that("axes are looked for by their rank without a ridge, and by a factor with the least one", {
+  total <- crossprod(random_matrix(500, 201)) / 500
+  means <- random_matrix(3, 201)
+  expect_null(ridged_axes(means, total, 0.9e-10, 2L))
+  expect_identical(dim(ridged_axes(means, total, 1.1e-10, 2L)), c(201L, 2L))
+})

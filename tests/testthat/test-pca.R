@@ -50,16 +50,6 @@ test_that(paste(
   expect_equal(pca$values, reference_kpca(gram(scale(x)), 21)$values, tolerance = 1e-10)
 })
 
-test_that("columns are made orthonormal however nearly they depend on each other", {
-  a <- random_matrix(60, 3)
-  for (close in c(1, 1e-6, 1e-10)) {
-    block <- cbind(a, a[, 1] + close * random_matrix(60, 1, 2))
-    q <- orthonormal_columns(block)
-    expect_equal(crossprod(q), diag(4), tolerance = 1e-12)
-    expect_equal(q %*% crossprod(q, block), block, tolerance = 1e-12)
-  }
-})
-
 test_that("the iteration copes with duplicated rows, low rank and clusters of eigenvalues", {
   cases <- list(
     list(random_matrix(20, 3)[rep(1:20, 20), ], rbf_kernel()),
