@@ -146,7 +146,15 @@ encode_vector <- function(x) {
     double = encode_doubles(as.vector(unclass(x))),
     character = ifelse(is.na(x), "null", json_string(x))
   )
-  paste0("\"", typeof(x), "\": [", paste(text, collapse = ", "), "]")
+  paste0("\"", typeof(x), "\": [", in_lines(text), "]")
+}
+
+# Values with commas between them, 200 a line: lines are what reading takes at a time.
+in_lines <- function(text) {
+  gap <- rep(", ", length(text))
+  gap[seq_along(gap) %% 200L == 0L] <- ",\n"
+  gap[length(gap)] <- ""
+  paste0(text, gap[seq_along(text)], collapse = "")
 }
 
 encode_doubles <- function(v) {
@@ -251,8 +259,16 @@ parse_json <- function(text) {
   value
 }
 
-# Found by bytes: to find the millionth sign of a text in UTF-8, all before it would be counted.
+# No token goes over the end of a line, so that lines are taken one by one: R looks for interrupts
+# between them.
 json_tokens <- function(text) {
+  tokens <- unlist(lapply(strsplit(text, "\n", fixed = TRUE)[[1L]], line_tokens))
+  if (!length(tokens)) fail_text("it is no JSON")
+  tokens
+}
+
+# Found by bytes: to find the millionth sign of a text in UTF-8, all before it would be counted.
+line_tokens <- function(text) {
   pattern <- paste0(
     "\"(?:[^\"\\\\\\x00-\\x1f]++|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})*+\"",
     "|-?(?:0|[1-9][0-9]*+)(?:\\.[0-9]++)?(?:[eE][+-]?[0-9]++)?",
@@ -261,7 +277,7 @@ json_tokens <- function(text) {
   Encoding(text) <- "latin1" # a sign a byte
   # (a string of millions of escapes meets a limit of the matcher, which warns)
   found <- suppressWarnings(gregexpr(pattern, text, perl = TRUE, useBytes = TRUE)[[1L]])
-  if (found[1L] < 0L) fail_text("it is no JSON")
+  if (found[1L] < 0L) found <- structure(integer(), match.length = integer())
   last <- found + attr(found, "match.length")
   between <- substring(text, c(1L, last), c(found - 1L, nchar(text, "bytes")))
   if (any(grepl("[^ \t\r\n]", between, useBytes = TRUE))) fail_text("it is no JSON")

@@ -12,6 +12,7 @@ x <- vapply(1:20, function(k) sin(t * sqrt(k + 1)) + cos(t * k / 7), numeric(300
 class <- factor(c("no", "yes")[1 + (x[, 1] * x[, 2] > 0)])
 number <- x[, 1] + sin(3 * x[, 2])
 small <- 1:600
+sparse <- Matrix::Matrix(replace(x, x < 1, 0), sparse = TRUE)
 
 calls <- list(
   gram = function() gram(x[1:1500, ], rbf_kernel(3)),
@@ -23,7 +24,28 @@ calls <- list(
   kernel_rank = function() kernel_rank(x[small, ], class[small], max_iter = 3)$score,
   kernel_takes = function() kernel_takes(x[small, ], class[small], select = "relief")$weights,
   kernel_fusion = function() kernel_fusion(x[small, ], number[small], max_iter = 3)$weights,
-  kernel_tune = function() kernel_tune(x[small, ], class[small], folds = 2)$results$error
+  kernel_tune = function() kernel_tune(x[small, ], class[small], folds = 2)$results$error,
+  "kernel_tune, fusion" = function() kernel_tune(x[small, ], class[small], fit = kernel_fusion,
+    grid = list(cost = c(0.1, 1)), folds = 2)$results$error,
+  "kernel_fusion, basis" = function() kernel_fusion(x, class, list(rbf_kernel(2), rbf_kernel(8)),
+    basis = "fvs", size = 50, max_iter = 3)$weights,
+  "row source" = function() kernel_basis(as_row_source(x, rows = 1100), size = 100)$index,
+  "row source, written" = function() {
+    seen <- list()
+    predict(kernel_lm(x, number, size = 50), as_row_source(x, rows = 1100),
+      write = function(i, value) seen[[i]] <<- value)
+    unlist(seen)
+  },
+  sparse = function() kernel_basis(sparse, scale = FALSE, size = 100)$index,
+  "written and read" = function() {
+    file <- tempfile()
+    write_model(kernel_lm(x, number, size = 50), file)
+    predict(read_model(file), x)
+  },
+  plot_effect = function() {
+    frame <- as.data.frame(x[small, ])
+    plot_effect(kernel_lm(frame, number[small], size = 50), frame, "V1", draw = FALSE)
+  }
 )
 
 quiet <- function(f) suppressMessages(suppressWarnings(f()))

@@ -17,6 +17,13 @@ long_table <- function(n, d) {
     number = x[, 1] + sin(3 * x[, 2]))
 }
 
+# Five values other than zero in a row.
+sparse_table <- function(n, d) {
+  i <- rep(as.double(seq_len(n)), each = 5L)
+  Matrix::sparseMatrix(i, (i * i + 7919 * seq_along(i)) %% d + 1, x = sin(seq_along(i)),
+    dims = c(n, d))
+}
+
 # Long calls: at least five seconds each, or n = 50,000. Names of functions not (yet) there are
 # skipped.
 long_calls <- list(
@@ -188,6 +195,48 @@ long_calls <- list(
   "kernel_fusion, classes" = function() {
     data <- long_table(2000, 100)
     function() for (i in 1:20) kernel_fusion(data$x, data$class, tol = 0)
+  },
+  "kernel_fusion, basis" = function() {
+    data <- long_table(20000, 10)
+    kernels <- list(rbf_kernel(0.5), rbf_kernel(2), rbf_kernel(8))
+    function() for (i in 1:20) kernel_fusion(data$x, data$class, kernels, basis = "fvs", size = 200,
+      tol = 0)
+  },
+  "kernel_tune, fusion" = function() {
+    data <- long_table(1000, 10)
+    function() for (i in 1:20) kernel_tune(data$x, data$class, fit = kernel_fusion,
+      grid = list(cost = c(0.1, 1, 10)))
+  },
+  "kernel_basis, row source" = function() {
+    source <- as_row_source(long_table(50000, 20)$x, rows = 7000)
+    function() kernel_basis(source, rbf_kernel(1), size = 2000, tol = 0)
+  },
+  "kernel_lm, row source" = function() {
+    data <- long_table(50000, 20)
+    source <- as_row_source(data.frame(data$x, y = data$number), rows = 7000)
+    function() for (i in 1:20) kernel_lm(y ~ ., source, kernel = rbf_kernel(1), size = 300, tol = 0)
+  },
+  "kernel_basis, sparse" = function() {
+    x <- sparse_table(20000, 5000)
+    function() for (i in 1:20) kernel_basis(x, rbf_kernel(3), size = 1000, tol = 0, scale = FALSE)
+  },
+  "predict kernel_lm, written" = function() {
+    data <- long_table(50000, 20)
+    fit <- kernel_lm(data$x[1:2000, ], data$number[1:2000], rbf_kernel(1), size = 500, tol = 0)
+    source <- as_row_source(data$x, rows = 7000)
+    function() for (i in 1:50) predict(fit, source, write = function(i, value) NULL)
+  },
+  "read_model" = function() {
+    data <- long_table(4000, 50)
+    file <- tempfile()
+    write_model(kernel_lm(data$x, data$number, rbf_kernel(3), size = 200, tol = 0), file)
+    function() for (i in 1:20) read_model(file)
+  },
+  "plot_effect" = function() {
+    data <- long_table(20000, 20)
+    frame <- as.data.frame(data$x)
+    fit <- kernel_lm(frame, data$number, rbf_kernel(2), size = 500, tol = 0)
+    function() for (i in 1:50) plot_effect(fit, frame, c("V1", "V2"), draw = FALSE)
   }
 )
 
@@ -226,7 +275,8 @@ child <- function(name, times) {
   quiet <- function() suppressMessages(suppressWarnings(call()))
   expected <- gram(iris[1:4])
   started <- proc.time()[["elapsed"]]
-  delays <- vapply(c(0.1, 0.3, 0.7, 1.5, 3, 4.5), function(d) interrupted(quiet, d), c(0, 0))
+  late <- if (times >= 100L) c(0.1, 0.3, 0.7, 1.5, 3, 4.5) else c(0.5, 1.5, 4)
+  delays <- vapply(late, function(d) interrupted(quiet, d), c(0, 0))
   memory <- numeric(times)
   short <- vapply(seq_len(times), function(i) {
     answer <- interrupted(quiet, 0.02 + 0.2 * (i * 0.618) %% 1)

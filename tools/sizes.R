@@ -49,6 +49,38 @@ large_calls <- list(
     x <- tall()
     setequal(quiet(kernel_rank(x, two(x), method = "scss", max_iter = 2))$ranking, 1:10)
   },
+  "row source, n = 50,000" = function() {
+    x <- tall()
+    identical(quiet(kernel_basis(as_row_source(x, rows = 9000), rbf_kernel(2), size = 200))$index,
+      quiet(kernel_basis(x, rbf_kernel(2), size = 200))$index)
+  },
+  "row source of 3e9 rows" = function() { # of which none can be held: their numbers are beyond 32 bits
+    source <- row_source(function(i) if (i > 1L) stop("read on") else tall(1000, 2), rep(1e3, 3e6))
+    answer <- tryCatch(kernel_basis(source, rbf_kernel(2), size = 5), error = conditionMessage)
+    identical(answer, "read on") || grepl("read on", answer, fixed = TRUE)
+  },
+  "predict, written, n = 50,000" = function() {
+    x <- tall()
+    fit <- quiet(kernel_lm(x[1:5000, ], x[1:5000, 1] * x[1:5000, 2], size = 200))
+    parts <- list()
+    predict(fit, as_row_source(x, rows = 9000), write = function(i, v) parts[[i]] <<- v)
+    max(abs(unlist(parts) - predict(fit, x))) < 1e-10
+  },
+  "sparse, 50,000 x 100,000" = function() { # 5e9 cells, of which a few are filled
+    i <- rep(as.double(1:50000), each = 4L)
+    x <- Matrix::sparseMatrix(i, (i * i + 7919 * seq_along(i)) %% 1e5 + 1, x = sin(seq_along(i)),
+      dims = c(50000, 1e5))
+    b <- quiet(kernel_basis(x, rbf_kernel(2), size = 100, scale = FALSE))
+    rows <- as.matrix(x[b$index[1:3], ])
+    max(abs(gram(rows, rbf_kernel(2)) - gram(x[b$index[1:3], ], rbf_kernel(2)))) < 1e-12 &&
+      length(b$index) == 100L
+  },
+  "kernel_fusion on bases, n = 50,000" = function() {
+    x <- tall()
+    fit <- quiet(kernel_fusion(x, two(x), list(rbf_kernel(1), rbf_kernel(4)), basis = "fvs",
+      size = 50, max_iter = 2))
+    mean(predict(fit, x) == two(x)) > 0.8
+  },
   "kernel_rank, sas, 500 x 25,000" = function() {
     x <- tall(500, 25000)
     setequal(quiet(kernel_rank(x, two(x), max_iter = 2))$ranking, 1:25000)
