@@ -62,7 +62,7 @@ solve_factors <- function(set, r, response, control, last) {
   )
 }
 
-# A machine is solved to this gap, relative to its value.
+# A machine is solved to this gap, relative to its value; a smaller one takes more rounds.
 factor_gap <- 1e-6
 
 # Coordinate descent finds which rows are at their bounds; the rest, a few more than there are
@@ -79,7 +79,8 @@ factor_machine <- function(set, scale, diagonal, g, cost, b) {
   settle_rows(p, balance(p, descend_rows(p, b)))
 }
 
-# Rounds of a visit to every row and some to those off their bounds, until a round gains little.
+# Rounds of a visit to every row and some to those off their bounds, until a round gains little. How
+# little is a matter of time: settle_rows() goes on from wherever this ends.
 descend_rows <- function(p, b, rounds = if (any(b != 0)) 4L else 12L) {
   order <- preserve_seed(1, function() sample.int(length(b))) - 1L
   at <- list(b = b, v = p$scale * drop(p$z %*% b), sum = sum(b))
@@ -94,8 +95,8 @@ descend_rows <- function(p, b, rounds = if (any(b != 0)) 4L else 12L) {
   at$b
 }
 
-# Feasible: the sum of b made zero by moving rows that are off their bounds; others, where these do
-# not suffice.
+# Feasible: the sum of b made zero, up to rounding (a second pass over it would do no harm), by
+# moving rows that are off their bounds; others, where these do not suffice.
 balance <- function(p, b) {
   for (inside in c(TRUE, FALSE)) {
     missing <- -sum(b)
@@ -108,7 +109,8 @@ balance <- function(p, b) {
 }
 
 # Working sets: rows off their bounds and those that violate the conditions most, solved exactly
-# among themselves (src/dual.c), until the gap of all rows is small.
+# among themselves (src/dual.c; a thousand times finer than asked of all), until the gap of all rows
+# is small.
 settle_rows <- function(p, b, rounds = 100L) {
   gradient <- p$linear - factor_product(p, b)
   for (round in seq_len(rounds)) {
@@ -139,7 +141,8 @@ worst_rows <- function(p, b, slope) {
   sort(c(inside, outside))
 }
 
-# Value, scale and gap at b, see src/dual.c, with the level that makes the gap least.
+# Value, scale and gap at b, see src/dual.c, with the level that makes the gap least (convex, with
+# kinks: nine digits of it; gradients that agree to nine digits need none).
 factor_optimum <- function(p, b, gradient) {
   qb <- sum(p$linear * b)
   bkb <- max(0, qb - sum(b * gradient))

@@ -176,7 +176,8 @@ resolve_block <- function(kernel, data) {
   kernel
 }
 
-# The numbers of a kernel as repeated rows would give them. Weights that are no numbers of rows
+# The numbers of a kernel as repeated rows would give them, and by these rows where that is no more
+# than a million (both ways give the same mean). Weights that are no numbers of rows
 # count by the mean spread; a median is then that of the rows of positive weight.
 resolve_for_cases <- function(kernel, x, cases) {
   if (is.null(cases)) return(resolve_kernel(kernel, x))

@@ -162,7 +162,8 @@ simplex_gap <- function(s, at, usable) {
 }
 
 # The next point, or NULL where rounding allows none that is better. Warm starts make a halved step
-# cheap; a fall by a ten-thousandth of what the slope promises will do.
+# cheap; a fall by a ten-thousandth of what the slope promises will do, and twenty halvings: by then
+# the fall is below what the machines lack, which counts as one.
 simplex_step <- function(s, at, step, usable, evaluate) {
   if (is.null(step)) step <- 1 / max(diff(range(at$slope[usable])), .Machine$double.xmin)
   direction <- project_simplex(s - step * at$slope, usable) - s

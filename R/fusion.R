@@ -327,7 +327,9 @@ row_forms <- function(specs, x, a, threads) {
 solve_machines <- function(set, r, response, control, last) {
   g <- response$g
   K <- fused_matrix(set, r, control)
-  tol <- if (is.matrix(K)) 1e-10 else 1e-7 # the latter makes each column some ten times less often
+  # ten and a hundred times below the gap that is told (1e-5), or more: a column made anew for each
+  # use is made some ten times less often than to 1e-10
+  tol <- if (is.matrix(K)) 1e-10 else 1e-7
   cost <- ifelse(response$w > 0, control$cost * response$w, 0)
   fits <- lapply(seq_len(ncol(g)), function(c) {
     fit <- svm_dual(K, g[, c], cost, last$lambda[, c], tol = tol, threads = control$threads)
@@ -422,7 +424,8 @@ regression_fit <- function(a, intercept, decision, forms, y) {
 
 # A x = b for a positive semi-definite A that holds nu on its diagonal. Where nu is 0, as a centred
 # matrix always is singular, its null vector `flat` (of length 1) is filled in; if more is missing,
-# least squares.
+# least squares. With little noise the factor is pivoted, which is slower and shows the rank: no
+# more noise than that needs it.
 solve_centred <- function(A, b, nu, flat = NULL) {
   n <- nrow(A)
   size <- mean(diag(A)) - nu

@@ -129,6 +129,24 @@ static void near_duplicates_keep_their_distance(void)
   free(x);
 }
 
+/* Down to exp(-667), of rows whose lengths hide their distances, and distances of which rounding
+ * alone would make more than is negligible. */
+static void small_values_keep_their_digits_at_any_offset(void)
+{
+  enum { N = 24, D = 2 };
+  const double offset[] = {1e4 / 3.0, 1e8 / 3.0, 1e11 / 3.0};
+  const ke_kernel far[] = {kernel_of("rbf", 1.0, 0.0, 0.0), kernel_of("laplace", 20.0, 0.0, 0.0)};
+  double x[N * D];
+  for (size_t o = 0; o < sizeof offset / sizeof *offset; o++) {
+    for (size_t i = 0; i < N * D; i++)
+      x[i] = offset[o] + (double)(i % N);
+    ke_rows a = packed(x, N, D);
+    for (size_t q = 0; q < 2; q++)
+      mu_assert(tile_is_right(&far[q], &a, &a));
+    release(&a);
+  }
+}
+
 static void diagonals_are_those_of_tiles(void)
 {
   enum { N = 23, D = 5 };
@@ -339,6 +357,7 @@ int main(void)
   mu_run(tiles_agree_with_long_hand);
   mu_run(identical_rows_are_at_distance_zero);
   mu_run(near_duplicates_keep_their_distance);
+  mu_run(small_values_keep_their_digits_at_any_offset);
   mu_run(diagonals_are_those_of_tiles);
   mu_run(combined_tiles_agree_with_long_hand);
   mu_run(properties_follow_from_the_parts);

@@ -138,3 +138,14 @@ test_that("a level that makes the gap least, and a gap that bounds the distance 
   }, 0)
   expect_true(all(others >= found$gap))
 })
+
+test_that("coefficients are balanced to rounding, inside their bounds", {
+  p <- list(lower = c(0, 0, -1, -1), upper = c(1, 1, 0, 0))
+  for (off in c(1e-2, 1e-9, 1e-12, 0)) {
+    b <- balance(p, c(0.5 + off, 1, -0.5, -1))
+    expect_lte(abs(sum(b)), 4e-16)
+    expect_true(all(b >= p$lower & b <= p$upper))
+  }
+  # rows off their bounds do not suffice: one leaves its bound
+  expect_equal(sum(balance(p, c(1, 1, -0.5, 0))), 0, tolerance = 1e-15)
+})

@@ -1278,3 +1278,52 @@ test_that("a hard margin on rows is found or refused", {
   expect_error(kernel_fusion(iris[51:150, 1:4], iris$Species[51:150], list(linear_kernel()),
     cost = Inf), class = "kernelect_error_infeasible")
 })
+
+test_that("weights, coefficients and gaps count from where the help says, on both sides", {
+  set <- list(mean_diagonal = c(1, 2))
+  response <- list(type = "classification", scale = 1)
+  control <- list(cost = 1)
+  expect_identical(prune_weights(c(1, 0.6e-12), set, response, control), c(1, 0.6e-12))
+  expect_identical(prune_weights(c(1, 0.4e-12), set, response, control), c(1, 0))
+  expect_identical(prune_weights(c(1.1e-12, 0), set, response, control), c(1.1e-12, 0))
+  expect_error(prune_weights(c(0.9e-12, 0), set, response, control),
+    class = "kernelect_error_vanished")
+  expect_identical(drop_dust(c(2, 2.1e-12, 1.9e-12)), c(2, 2.1e-12, 0))
+  expect_identical(format_small(1.1e-10), "1.1e-10")
+  expect_identical(format_small(0.9e-10), "below 1e-10")
+})
+
+test_that("a machine that was not solved to 1e-5 is told, and has not converged", {
+  learned <- function(gap) {
+    learn <- learn_weights
+    environment(learn) <- list2env(list(solve_fused = function(...) list(gap = gap)),
+      parent = environment(learn_weights))
+    learn(list(names = "a"), 1, NULL, list(adaptive = FALSE))
+  }
+  expect_true(learned(0.9e-5)$converged)
+  expect_warning(found <- learned(1.1e-5), class = "kernelect_warning_convergence")
+  expect_false(found$converged)
+})
+
+test_that("what is too large to be squared is refused, and nothing smaller", {
+  expect_identical(check_cost(1e100), 1e100)
+  expect_error(check_cost(1.1e100), "at most 1e100", class = "kernelect_error_argument")
+  y <- c(-1, 1)
+  expect_identical(fusion_response(0.9e70 * y)$type, "regression") # its variance is the square
+  expect_error(fusion_response(1.1e70 * y), class = "kernelect_error_not_finite")
+  x <- matrix(c(1, 2, 4, 3))
+  expect_error(kernel_fusion(x, 1:4, noise = 1.1e12), "`noise`", class = "kernelect_error_argument")
+  expect_s3_class(suppressWarnings(kernel_fusion(x, 1:4, noise = 1e12, adaptive = FALSE)),
+    "kernel_fusion")
+})
+
+test_that("a singular system is solved where it can be, with little noise and with none", {
+  a <- tcrossprod(random_matrix(6, 2)) # of rank two
+  b <- drop(a %*% random_matrix(6, 1, 2))
+  for (nu in c(1e-6, 2e-10, 0.5e-10) * mean(diag(a))) { # by Cholesky, and by its pivots
+    found <- solve_centred(a + diag(nu, 6), b, nu)
+    expect_equal(drop(a %*% found) + nu * found, b, tolerance = 1e-8)
+  }
+  values <- c(1, c(1.1, 0.9) * 6 * .Machine$double.eps, 0, 0, 0)
+  expect_equal(least_squares(diag(2 * values), 2 * values), c(1, 1, 0, 0, 0, 0), tolerance = 1e-12)
+})
