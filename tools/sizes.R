@@ -54,7 +54,7 @@ large_calls <- list(
     identical(quiet(kernel_basis(as_row_source(x, rows = 9000), rbf_kernel(2), size = 200))$index,
       quiet(kernel_basis(x, rbf_kernel(2), size = 200))$index)
   },
-  "row source of 3e9 rows" = function() { # of which none can be held: their numbers are beyond 32 bits
+  "row source of 3e9 rows" = function() { # numbers of rows beyond 32 bits, asked for one by one
     source <- row_source(function(i) if (i > 1L) stop("read on") else tall(1000, 2), rep(1e3, 3e6))
     answer <- tryCatch(kernel_basis(source, rbf_kernel(2), size = 5), error = conditionMessage)
     identical(answer, "read on") || grepl("read on", answer, fixed = TRUE)

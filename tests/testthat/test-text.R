@@ -205,3 +205,17 @@ test_that("damaged text never does anything but raise a classed error or give a 
   expect_true(all(ends %in% c("model", "refused")))
   expect_true("model" %in% ends)
 })
+
+test_that("vectors are written 200 values a line, and read whatever the lines are", {
+  for (n in c(1, 199, 200, 201, 450)) {
+    lines <- strsplit(in_lines(as.character(seq_len(n))), "\n", fixed = TRUE)[[1L]]
+    expect_length(lines, ceiling(n / 200))
+    expect_identical(as.integer(unlist(strsplit(lines, ", ?"))), seq_len(n))
+  }
+  fit <- kernel_lm(mpg ~ wt, mtcars[rep(1:32, 8), ], size = 5)
+  file <- tempfile()
+  write_model(fit, file)
+  read <- function(gap) parse_json(paste(readLines(file), collapse = gap))
+  expect_identical(read(" "), read("\n"))
+  expect_equal(predict(read_model(file), mtcars), predict(fit, mtcars), tolerance = 1e-12)
+})
