@@ -231,7 +231,7 @@ threshold_at <- function(t, threshold) {
 # The basis and, with `keep`, the n x size factor: the orthonormal coordinates of the training
 # rows.
 basis_from_data <- function(data, kernel, control, keep = FALSE) {
-  x <- data$x
+  x <- if (in_r(kernel)) row_numbers(data$x) else data$x
   source <- if (in_r(kernel)) {
     list(
       f = function(i, j) gram_in_r(kernel, x[i, , drop = FALSE], x[j, , drop = FALSE]),

@@ -12,11 +12,11 @@
 
 # ---- training data ---------------------------------------------------------------
 
-# The common start of every fit: matrix, rows dropped for NA, scaling. Returns the scaled
-# matrix `x`, the response `y` and the case weights `weights` (rows matched, NULL where there are
-# none), the blueprint, the scaling, `n`, the rows `kept` (NULL: all) and those left out as
-# `na.action`, as `lm()` keeps them. Where the user has no choice about missing values `na_action`
-# is NULL: they fail.
+# The common start of every fit: matrix, rows dropped for NA, scaling. Returns the rows `x`, to be
+# scaled where they are used (R/scaled.R), the response `y` and the case weights `weights` (rows
+# matched, NULL where there are none), the blueprint, the scaling, `n`, the rows `kept` (NULL: all)
+# and those left out as `na.action`, as `lm()` keeps them. Where the user has no choice about
+# missing values `na_action` is NULL: they fail.
 model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", weights = NULL) {
   check_flag(scale, "scale")
   if (!is.null(na_action)) na_action <- check_choice(na_action, "na_action", na_actions)
@@ -41,7 +41,7 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", weights = 
   moments <- if (scale) fit_moments(x, weights)
   scaling <- if (scale) scaling_by(moments)
   list(
-    x = apply_scaling(x, scaling), y = y, weights = weights, input = design$input,
+    x = scaled_rows(x, scaling), y = y, weights = weights, input = design$input,
     scaling = scaling, n = nrow(x), kept = kept, na.action = omitted,
     variance = if (scale && is.null(weights) && !is_sparse(x)) {
       unit_variance(moments$spread, nrow(x))

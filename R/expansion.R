@@ -17,9 +17,14 @@ expansion <- function(basis, type = "kernel", dual = NULL, offset = NULL, diagon
 }
 
 # The answer for all of x: rows that were checked and have no missing values, scaled already where
-# `scaling` is NULL; for a basis from a Gram matrix the columns that cross_values() finds.
+# `scaling` is NULL, or with a scaling of their own (R/scaled.R); for a basis from a Gram matrix the
+# columns that cross_values() finds.
 expand_basis <- function(basis, x, what, threads = 1L, scaling = basis$scaling) {
   if (is.null(basis$kernel)) return(expand_values(x, NULL, what, threads))
+  if (is_scaled(x)) {
+    scaling <- scaling_of(x)
+    x <- x$x
+  }
   vectors <- basis$vectors
   if (length(basis$center_index)) vectors <- rbind(vectors, basis$center_vectors)
   if (is_sparse(x) || is_sparse(vectors)) {

@@ -55,7 +55,7 @@ is_noise <- function(kernel) inherits(kernel, "kernelect_noise")
 # A set is what the iteration sees: n, names, mean_diagonal and either `x`, whose columns are
 # kernels of rank one, or `grams`; `kernels` is what prediction needs of them.
 kernel_set <- function(kernels, data, threads, basis = NULL) {
-  if (is.null(kernels)) return(column_set(data$x, data$weights))
+  if (is.null(kernels)) return(column_set(row_numbers(data$x), data$weights))
   if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) {
     kernels <- list(kernels)
   }
@@ -196,6 +196,7 @@ resolve_for_cases <- function(kernel, x, cases) {
 
 weighted_variance <- function(x, cases) {
   if (is_sparse(x)) return(sparse_moments(x, cases)$squares / sum(cases))
+  x <- row_numbers(x)
   weighted_means((x - rep(weighted_means(x, cases), each = nrow(x)))^2, cases)
 }
 

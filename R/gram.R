@@ -70,6 +70,8 @@ weigh_columns <- function(x, weights) {
 
 # A kernel that has a function of the user in it, or is one.
 gram_in_r <- function(kernel, x, z = NULL, threads = 1L) {
+  x <- row_numbers(x)
+  z <- row_numbers(z)
   if (!is_combined(kernel)) return(function_gram(kernel, x, z))
   x <- weigh_columns(x, kernel$weights)
   z <- weigh_columns(z, kernel$weights)
@@ -110,6 +112,7 @@ function_gram <- function(kernel, x, z = NULL) {
 # k(x, x) of every row.
 kernel_diagonal <- function(kernel, x) {
   if (!in_r(kernel)) return(.Call(ffi_diagonal, x, core_kernel(kernel)))
+  x <- row_numbers(x)
   if (!is_combined(kernel)) return(function_diagonal(kernel, x))
   x <- weigh_columns(x, kernel$weights)
   combine_parts(kernel, function(part) kernel_diagonal(part, x))

@@ -78,7 +78,8 @@ match_weights <- function(weights, x) {
 
 column_variance <- function(x) {
   if (is_sparse(x)) return(sparse_moments(x)$squares / nrow(x))
-  column_moments(x)$spread^2 * (max(nrow(x) - 1, 0) / nrow(x))
+  spread <- for_columns(x, function(part) column_moments(part)$spread)
+  spread^2 * (max(nrow(x) - 1, 0) / nrow(x))
 }
 
 mean_spread <- function(variance, weights) {
@@ -127,7 +128,9 @@ core_columns <- function(core, columns) {
 
 # Distance kernels lose digits to a common offset. The core takes this from the rows for them.
 # Sparse rows cannot be shifted; where that would lose digits the core takes differences instead.
-core_shift <- function(x) if (!is_sparse(x)) .Call(ffi_exact_shift, x)
+core_shift <- function(x) {
+  if (!is_sparse(x)) for_columns(x, function(part) .Call(ffi_exact_shift, part))
+}
 
 # What the core knows of a kernel: `distance` (depends on differences of rows only), `linear`,
 # `smooth` (has a derivative by scale factors), `kinked` (which is not bounded), `multiplies` (is a

@@ -86,7 +86,7 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond, weight
   data <- model_data(new_matrix(x, input, NULL, "x")$x, y, scale = FALSE, na_action = na_action,
                      weights = weights)
   data <- weighted_rows(data, na_action)
-  data$x <- apply_scaling(data$x, basis$scaling)
+  data$x <- scaled_rows(data$x, basis$scaling)
   if (!is.null(kernel) && !same_kernel(resolve_kernel(kernel, data$x), basis$kernel)) {
     warn_other_kernel(basis)
   }

@@ -97,8 +97,8 @@ criterion_problem <- function(x, y, kernel, criterion, target = "balanced", bloc
 centre_for <- function(x, kernel, criterion) {
   traits <- kernel_traits(kernel)
   free <- traits[["distance"]] || (traits[["linear"]] && criterion %in% c("separability", "hsic"))
-  if (!free) return(x)
-  .Call(ffi_scale_columns, x, colMeans(x), rep(1, ncol(x)))
+  if (!free) return(row_numbers(x))
+  .Call(ffi_scale_columns, x, for_columns(x, colMeans), rep(1, ncol(x)))
 }
 
 # Value and gradient (by v = w^2) of a criterion.

@@ -251,7 +251,7 @@ rank_columns <- function(data, control, resample) {
 
 varying_columns <- function(x) {
   if (is_sparse(x)) return(!sparse_constant(x, rep(1, length(x$value)), nrow(x)))
-  .Call(ffi_column_sd, x, colMeans(x)) > 0
+  for_columns(x, function(part) .Call(ffi_column_sd, part, colMeans(part))) > 0
 }
 
 check_varying <- function(varies, names) {
@@ -271,7 +271,8 @@ rank_varying <- function(x, y, control, varies) {
     control$starts <- control$starts[varies, , drop = FALSE]
     control$variance <- control$variance[varies]
   }
-  fit <- rank_methods[[control$method]]$fit(x, y, control)
+  spec <- rank_methods[[control$method]]
+  fit <- spec$fit(if (is.null(spec$criterion)) row_numbers(x) else x, y, control)
   where <- which(varies)
   fit$ranking <- c(where[order(-fit$score, -fit$tie, seq_along(where))], which(!varies))
   fit$score <- replace(numeric(length(varies)), where, fit$score)

@@ -339,7 +339,7 @@ sparse_distances <- function(x, weights) {
 
 # Rows that a model keeps: as a plain matrix where that takes no more than a megabyte.
 storable <- function(x) {
-  if (is_sparse(x) && prod(as.double(dim(x))) <= 2^17) as.matrix(x) else x
+  if (is_sparse(x) && prod(as.double(dim(x))) <= 2^17) as.matrix(x) else row_numbers(x)
 }
 
 # Whether x is sound as `rows` sparse rows of so many columns: the core relies on it.

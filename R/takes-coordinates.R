@@ -41,6 +41,7 @@ first_copies <- function(m) {
   n <- nrow(m)
   if (n < 2L) return(seq_len(n))
   if (is_sparse(m)) return(sparse_copies(m))
+  m <- row_numbers(m)
   sorted <- do.call(order, lapply(seq_len(ncol(m)), function(j) m[, j]))
   new <- rowSums(m[sorted[-1L], , drop = FALSE] != m[sorted[-n], , drop = FALSE]) > 0
   group <- cumsum(c(TRUE, new))

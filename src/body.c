@@ -386,7 +386,7 @@ static void update_tile(void *data, size_t q, size_t worker)
   ke_pick *slot = c->packed.slots + q * KE_BLOCK;
   b->source->does->against(b->source->self, KE_PICKS, i, m, fresh, b->n);
   if (r->size > 0) {
-    ke_panels(b->factor + i, b->n, NULL, NULL, &t.old);
+    ke_panels(b->factor + i, b->n, NULL, &t.old);
     ke_add_product(&t.old, &c->packed.old, r->size, fresh, b->n);
   }
   solve_tile(r, &c->packed.fresh, &t.fresh, fresh, b->n);

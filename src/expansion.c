@@ -8,7 +8,6 @@
  * coordinates, 2 L k for k functions. */
 #include "expansion.h"
 
-#include "columns.h"
 #include "simd.h"
 #include "threads.h"
 
@@ -39,7 +38,6 @@ size_t ke_expansion_width(const ke_expansion *e)
 
 typedef struct {
   ke_rows rows;   /* the new rows, packed */
-  double *scaled; /* m x d, before that */
   double *values; /* m x (L + centres) */
   double *panels; /* the first L columns of values, packed */
   double *part;   /* m x BLOCK */
@@ -66,7 +64,6 @@ static room room_of(const ke_expansion *e, size_t m, double *work)
   r.own = take(&work, 2 * m);
   r.rows.norm = take(&work, m * blocks_of(e));
   r.rows.panel = take(&work, m * packed);
-  r.scaled = take(&work, m * e->d);
   r.values = take(&work, m * columns_of(e));
   r.panels = take(&work, m * e->L);
   r.part = take(&work, m * BLOCK);
@@ -76,7 +73,7 @@ static room room_of(const ke_expansion *e, size_t m, double *work)
 static size_t room_size(const ke_expansion *e, size_t m)
 {
   const size_t packed = e->kernel ? e->kept->d : 0;
-  return m * (2 + blocks_of(e) + packed + e->d + columns_of(e) + e->L + BLOCK) + 1;
+  return m * (2 + blocks_of(e) + packed + columns_of(e) + e->L + BLOCK) + 1;
 }
 
 static size_t tiles_of(const ke_expansion *e, size_t n)
@@ -117,16 +114,8 @@ static double doubt(const double *v, size_t n)
 static void pack_new_rows(tile *t)
 {
   const ke_expansion *e = t->e;
-  const double *x = t->x + t->i0;
-  size_t ldx = t->n;
-  if (e->scale) {
-    for (size_t k = 0; k < e->d; k++)
-      ke_scale_column(x + k * ldx, t->m, e->center[k], e->scale[k], t->r.scaled + k * t->m);
-    x = t->r.scaled;
-    ldx = t->m;
-  }
   t->r.rows.n = t->m;
-  ke_pack_for(e->kernel, x, ldx, e->shift, NULL, &t->r.rows);
+  ke_pack_for(e->kernel, t->x + t->i0, t->n, e->how, &t->r.rows);
   for (size_t i = 0; i < blocks_of(e) * t->ld; i++)
     *t->r.bad += 4.0 * t->r.rows.norm[i] - 4.0 * t->r.rows.norm[i];
 }
@@ -277,7 +266,7 @@ static void expand_tile(void *data, size_t item, size_t worker)
 {
   const job *j = (const job *)data;
   const size_t i0 = (j->first + item) * j->rows, m = ke_smaller(j->rows, j->n - i0);
-  tile t = {j->e, j->x, j->n, i0, m, ke_padded(m), j->out, {{0}, 0, 0, 0, 0, 0, 0}};
+  tile t = {j->e, j->x, j->n, i0, m, ke_padded(m), j->out, {{0}, 0, 0, 0, 0, 0}};
   t.r = room_of(j->e, j->rows, j->work + worker * room_size(j->e, j->rows));
   fill_values(&t);
   if (j->e->centres)

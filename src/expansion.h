@@ -12,11 +12,11 @@
 typedef struct {
   size_t L, centres;
   /* values from rows: those kept, the L first and then those whose mean is the centre; new rows are
-   * standardised by `center` and `scale` (NULL: are so already) and packed like the kept ones */
+   * scaled by `how` and packed like the kept ones */
   const ke_kernel *kernel;
   const ke_rows *kept;
   size_t d; /* columns of new rows */
-  const double *center, *scale, *shift;
+  ke_transform how;
   /* or values of a source, new rows by kept ones; or values at hand; then kernel is NULL, and
    * k(x, x) is given where a residual is wanted */
   const ke_source *source;

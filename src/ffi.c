@@ -36,6 +36,25 @@ const double *ffi_optional(SEXP x, size_t n, const char *what)
   return REAL_RO(x);
 }
 
+ke_transform ffi_transform(SEXP list, size_t d)
+{
+  const ke_transform how = {
+      .center = ffi_optional(ffi_element(list, "center"), d, "center"),
+      .scale = ffi_optional(ffi_element(list, "scale"), d, "scale"),
+      .shift = ffi_optional(ffi_element(list, "shift"), d, "shift"),
+  };
+  ffi_assert((how.center == NULL) == (how.scale == NULL), "scaling");
+  return how;
+}
+
+const double *ffi_scaled(SEXP x, size_t *n, size_t *d, ke_transform *how)
+{
+  const int later = Rf_inherits(x, "kernelect_scaled");
+  const double *values = ffi_matrix(later ? ffi_element(x, "x") : x, n, d, "x");
+  *how = later ? ffi_transform(x, *d) : (ke_transform){0};
+  return values;
+}
+
 SEXP ffi_element(SEXP list, const char *name)
 {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
@@ -176,7 +195,7 @@ ke_rows ffi_rows(SEXP x, SEXP shift)
   size_t n, d;
   const double *values = ffi_matrix(x, &n, &d, "x");
   ke_rows rows = ffi_rows_alloc(n, d, 1);
-  ke_pack(values, n, ffi_optional(shift, d, "shift"), NULL, &rows);
+  ke_pack(values, n, &(ke_transform){.shift = ffi_optional(shift, d, "shift")}, &rows);
   return rows;
 }
 

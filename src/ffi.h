@@ -23,6 +23,12 @@ const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);
 /* NULL for R's NULL, else a double vector of length n (asserted). */
 const double *ffi_optional(SEXP x, size_t n, const char *what);
 
+/* center, scale and shift of a list, each of length d or not there. */
+ke_transform ffi_transform(SEXP list, size_t d);
+
+/* A matrix, or rows that are still to be scaled (R/scaled.R): then `how` says by what. */
+const double *ffi_scaled(SEXP x, size_t *n, size_t *d, ke_transform *how);
+
 /* Never more threads than processors, and a single one in a forked child. */
 ke_env ffi_env(SEXP threads);
 void ffi_note_process(void);

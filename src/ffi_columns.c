@@ -71,13 +71,22 @@ SEXP ffi_shifts_exactly(SEXP x, SEXP shift)
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
 {
   size_t n, d;
-  const double *v = ffi_matrix(x, &n, &d, "x");
+  ke_transform first;
+  const double *v = ffi_scaled(x, &n, &d, &first);
   const double *mean = ffi_optional(center, d, "center"), *sd = ffi_optional(scale, d, "scale");
   ffi_assert(mean && sd, "scaling");
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)d));
-  for (size_t k = 0; k < d; k++)
-    ke_scale_column(v + k * n, n, mean[k], sd[k], REAL(out) + k * n);
-  Rf_setAttrib(out, R_DimNamesSymbol, Rf_getAttrib(x, R_DimNamesSymbol));
+  for (size_t k = 0; k < d; k++) {
+    const double *from = v + k * n;
+    double *to = REAL(out) + k * n;
+    if (first.scale) {
+      ke_scale_column(from, n, first.center[k], first.scale[k], to);
+      from = to;
+    }
+    ke_scale_column(from, n, mean[k], sd[k], to);
+  }
+  Rf_setAttrib(out, R_DimNamesSymbol,
+               Rf_getAttrib(first.scale ? ffi_element(x, "x") : x, R_DimNamesSymbol));
   UNPROTECT(1);
   return out;
 }

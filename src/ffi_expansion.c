@@ -17,7 +17,7 @@ static const ke_rows *packed(SEXP m, size_t L, int transposed)
         turned[j + i * d] = values[i + j * n];
     values = turned;
   }
-  ke_panels(values, rows->n, NULL, NULL, rows);
+  ke_panels(values, rows->n, NULL, rows);
   return rows;
 }
 
@@ -26,7 +26,8 @@ static void from_rows(ke_expansion *e, SEXP kept, size_t d)
 {
   ke_kernel *kernel = (ke_kernel *)ffi_alloc(1, sizeof(ke_kernel));
   ke_rows *rows = (ke_rows *)ffi_alloc(1, sizeof(ke_rows));
-  SEXP shift = ffi_element(kept, "shift"), vectors = ffi_element(kept, "vectors");
+  SEXP vectors = ffi_element(kept, "vectors");
+  SEXP shift = ffi_element(kept, "shift");
   size_t n, width;
   ffi_matrix(vectors, &n, &width, "vectors");
   ffi_assert(width == d && n > e->centres, "columns of new rows");
@@ -36,10 +37,7 @@ static void from_rows(ke_expansion *e, SEXP kept, size_t d)
   e->kept = rows;
   e->d = d;
   e->L = rows->n - e->centres;
-  e->center = ffi_optional(ffi_element(kept, "center"), d, "center");
-  e->scale = ffi_optional(ffi_element(kept, "scale"), d, "scale");
-  e->shift = ffi_optional(shift, d, "shift");
-  ffi_assert((e->center == NULL) == (e->scale == NULL), "scaling");
+  e->how = ffi_transform(kept, d);
 }
 
 /* The same of sparse rows, which are scaled already; the answer is how many new ones there are. */

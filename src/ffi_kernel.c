@@ -79,9 +79,11 @@ ke_kernel ffi_kernel(SEXP spec, size_t d)
 ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel)
 {
   size_t n, d;
-  const double *values = ffi_matrix(x, &n, &d, "x");
+  ke_transform how;
+  const double *values = ffi_scaled(x, &n, &d, &how);
   ke_rows rows = ffi_rows_alloc(n, d, ke_kernel_blocks(kernel));
-  ke_pack_for(kernel, values, n, ffi_optional(shift, d, "shift"), NULL, &rows);
+  how.shift = ffi_optional(shift, d, "shift");
+  ke_pack_for(kernel, values, n, how, &rows);
   return rows;
 }
 
@@ -115,7 +117,8 @@ SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients)
   g.coefficients = ffi_matrix(coefficients, &rows, &columns, "coefficients");
   ffi_assert(rows == g.n && columns == g.n && ke_is_smooth(&g.kernel), "coefficients");
   g.rows = ffi_rows_alloc(g.n, g.d, ke_kernel_blocks(&g.kernel));
-  ke_pack_for(&g.kernel, g.x, g.n, NULL, ffi_optional(weights, g.d, "weights"), &g.rows);
+  const ke_transform how = {.weights = ffi_optional(weights, g.d, "weights")};
+  ke_pack_for(&g.kernel, g.x, g.n, how, &g.rows);
   g.work = ffi_doubles(ke_gradient_work(&g));
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)g.d));
   ke_scale_gradient(&g, REAL(out), &env);

@@ -20,9 +20,10 @@ static size_t extent(SEXP x, int which)
 size_t ffi_width(SEXP x)
 {
   size_t n, d;
+  ke_transform how;
   if (ffi_is_sparse(x))
     return extent(x, 1);
-  ffi_matrix(x, &n, &d, "x");
+  ffi_scaled(x, &n, &d, &how);
   return d;
 }
 

@@ -7,7 +7,7 @@ static ke_rows target_rows(SEXP u, size_t n)
   size_t rank;
   const double *values = ffi_target(u, n, &rank);
   ke_rows rows = ffi_rows_alloc(n, rank, 1);
-  ke_panels(values, n, NULL, NULL, &rows);
+  ke_panels(values, n, NULL, &rows);
   return rows;
 }
 
@@ -32,7 +32,8 @@ static void pack_columns(ke_subset *s)
     for (size_t b = 0; b < blocks; b++) {
       const double *weights = s->kernel.look[b].weights;
       ke_rows part = ke_block(&column[e], b);
-      ke_pack(s->x + e * s->n, s->n, NULL, weights ? weights + e : NULL, &part);
+      const ke_transform how = {.weights = weights ? weights + e : NULL};
+      ke_pack(s->x + e * s->n, s->n, &how, &part);
     }
   }
   s->column = column;

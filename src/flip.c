@@ -114,7 +114,7 @@ void ke_flip_sums(ke_flip *f, double *kt, double *kk, double *work, const ke_env
   const size_t edge = tile_edge(f->d);
   memset(kt, 0, f->d * sizeof(double));
   memset(kk, 0, f->d * sizeof(double));
-  ke_pack(f->x, f->n, NULL, f->chosen, &f->rows);
+  ke_pack(f->x, f->n, &(ke_transform){.weights = f->chosen}, &f->rows);
   for (size_t j0 = 0; j0 < f->n; j0 += edge)
     for (size_t i0 = j0; i0 < f->n; i0 += edge) {
       flip_tile t = {f,

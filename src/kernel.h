@@ -77,10 +77,10 @@ int ke_block_is_distance(const ke_kernel *kernel, size_t block);
 int ke_within_range(const ke_kernel *kernel, const ke_rows *rows);
 
 /* Rows (arrays lent for all blocks, n, d and blocks set) from x (n x d / blocks, leading
- * dimension ldx): in each block (x - shift) * weights * those of the block; only what may be
- * centred is shifted. `shift` and `weights` may be NULL. */
-void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, const double *shift,
-                 const double *weights, ke_rows *rows);
+ * dimension ldx), transformed by `how` and, in each block, times the weights of the block; only
+ * what may be centred is shifted. */
+void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, ke_transform how,
+                 ke_rows *rows);
 
 /* One column of a tile: rows i0 .. i0 + m of a against row j of b, one block each. `g` (length m)
  * holds inner products and becomes kernel values. Squared lengths are read from `norm` and

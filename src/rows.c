@@ -224,32 +224,49 @@ static void fill_norms(ke_rows *rows)
 /* Columns packed at a time: few enough to stay in the cache. */
 #define PACKED 16
 
-/* Rows i .. i + live of one column into their place in a panel. */
-static void pack_four(const double *x, size_t live, double shift, double weight, double *panel)
+/* Four rows of column k. */
+INLINE void transform(v4 *x, const ke_transform *how, size_t k)
 {
-  if (live == KE_PANEL)
-    STORE(panel, (LOAD(x) - shift) * weight);
-  else
-    for (size_t r = 0; r < KE_PANEL; r++)
-      panel[r] = r < live ? (x[r] - shift) * weight : 0.0;
+  if (how->scale)
+    *x = (*x - how->center[k]) / how->scale[k];
+  if (how->shift)
+    *x = *x - how->shift[k];
+  if (how->weights)
+    *x = *x * how->weights[k];
 }
 
-void ke_panels(const double *x, size_t ldx, const double *shift, const double *weights,
-               const ke_rows *rows)
+/* Rows i .. i + live of column k into their place in a panel. */
+static void pack_four(const double *x, size_t live, const ke_transform *how, size_t k,
+                      double *panel)
 {
+  v4 four = {0};
+  if (live == KE_PANEL)
+    four = LOAD(x);
+  else
+    memcpy(&four, x, live * sizeof(double));
+  transform(&four, how, k);
+  STORE(panel, four);
+  for (size_t r = live; r < KE_PANEL; r++)
+    panel[r] = 0.0;
+}
+
+void ke_panels(const double *x, size_t ldx, const ke_transform *how, const ke_rows *rows)
+{
+  static const ke_transform as_they_are = {0};
   const size_t n = rows->n, d = rows->d;
+  how = how ? how : &as_they_are;
   for (size_t k0 = 0; k0 < d; k0 += PACKED) {
     const size_t k1 = ke_smaller(d, k0 + PACKED);
     for (size_t i = 0; i < n; i += KE_PANEL)
       for (size_t k = k0; k < k1; k++)
-        pack_four(x + i + k * ldx, ke_smaller(KE_PANEL, n - i), shift ? shift[k] : 0.0,
-                  weights ? weights[k] : 1.0, rows->panel + i * ke_stride(rows) + k * KE_PANEL);
+        pack_four(x + i + k * ldx, ke_smaller(KE_PANEL, n - i), how, k,
+                  rows->panel + i * ke_stride(rows) + k * KE_PANEL);
   }
 }
 
-void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights, ke_rows *rows)
+void ke_pack(const double *x, size_t ldx, const ke_transform *how, ke_rows *rows)
 {
-  ke_panels(x, ldx, shift, weights, rows);
+  ke_panels(x, ldx, how, rows);
   fill_norms(rows);
 }
 

@@ -45,14 +45,18 @@ static inline double *ke_row(const ke_rows *rows, size_t i)
   return rows->panel + i / KE_PANEL * KE_PANEL * ke_stride(rows) + i % KE_PANEL;
 }
 
-/* Fill `rows` (arrays lent, n and d set) from x (n x d, leading dimension ldx). `shift`
- * and `weights` have length d or are NULL: stored value (x - shift) * weight. */
-void ke_pack(const double *x, size_t ldx, const double *shift, const double *weights,
-             ke_rows *rows);
+/* What becomes of a column while it is packed: ((x - center) / scale - shift) * weight. Each has
+ * length d or is NULL, which leaves that step out; center and scale go together. */
+typedef struct {
+  const double *center, *scale, *shift, *weights;
+} ke_transform;
+
+/* Fill `rows` (arrays lent, n and d set) from x (n x d, leading dimension ldx); `how` NULL: as they
+ * are. */
+void ke_pack(const double *x, size_t ldx, const ke_transform *how, ke_rows *rows);
 
 /* The same without the squared lengths. */
-void ke_panels(const double *x, size_t ldx, const double *shift, const double *weights,
-               const ke_rows *rows);
+void ke_panels(const double *x, size_t ldx, const ke_transform *how, const ke_rows *rows);
 
 /* Stored values times `factors` (length d), and their squared lengths. */
 void ke_rescale(const double *factors, ke_rows *rows);

@@ -171,7 +171,7 @@ void ke_criterion_open(ke_criterion *c, double *work, const ke_env *env)
   c->sums = c->across + across_rows(c) * c->n;
   c->forms = c->sums + total_size(c) + slots(c, env) * slot_size(c);
   c->buffer = c->forms + ke_criterion_forms_size(c);
-  ke_panels(c->u, c->n, NULL, NULL, &c->target);
+  ke_panels(c->u, c->n, NULL, &c->target);
   fill_across(c);
 }
 

@@ -105,12 +105,14 @@ int ke_within_range(const ke_kernel *kernel, const ke_rows *rows)
   return isfinite(bound(kernel, rows));
 }
 
-void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, const double *shift,
-                 const double *weights, ke_rows *rows)
+void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, ke_transform how,
+                 ke_rows *rows)
 {
+  const double *shift = how.shift;
   for (size_t b = 0; b < ke_kernel_blocks(kernel); b++) {
     ke_rows block = ke_block(rows, b);
-    ke_pack(x, ldx, ke_block_is_distance(kernel, b) ? shift : NULL, weights, &block);
+    how.shift = ke_block_is_distance(kernel, b) ? shift : NULL;
+    ke_pack(x, ldx, &how, &block);
     if (kernel->blocks && kernel->look[b].weights)
       ke_rescale(kernel->look[b].weights, &block);
   }

@@ -17,7 +17,7 @@ static inline ke_rows lend(size_t n, size_t d)
 static inline ke_rows packed(const double *x, size_t n, size_t d)
 {
   ke_rows rows = lend(n, d);
-  ke_pack(x, n, NULL, NULL, &rows);
+  ke_pack(x, n, NULL, &rows);
   return rows;
 }
 

@@ -179,7 +179,7 @@ static problem make(size_t n, size_t d, ke_kernel kernel)
   p.x = random_matrix(n, d);
   p.K = lend(n * n);
   rows = lend_rows(n, d);
-  ke_pack(p.x, n, NULL, NULL, &rows);
+  ke_pack(p.x, n, NULL, &rows);
   p.rows = rows;
   p.states[0] = lend(ke_source_rows_state(&rows));
   p.states[1] = lend(ke_source_matrix_state());

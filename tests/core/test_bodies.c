@@ -27,7 +27,7 @@ static void make(part *p, const ke_kernel *kernel, size_t first, size_t n)
   memset(p, 0, sizeof *p);
   p->rows.n = n, p->rows.d = D;
   p->rows.panel = lend(ke_panel_size(n, D)), p->rows.norm = lend(ke_padded(n));
-  ke_pack(x + first, N, NULL, NULL, &p->rows);
+  ke_pack(x + first, N, NULL, &p->rows);
   p->state = lend(ke_source_rows_state(&p->rows));
   p->source = ke_source_rows(kernel, &p->rows, p->state);
   ke_body *b = &p->body;

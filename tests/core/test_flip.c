@@ -51,7 +51,7 @@ static void flipped_sets_match(void)
     const ke_env env = counting(&t, threads);
     ke_flip f = {.n = N, .d = D, .x = x, .chosen = chosen, .gamma = gamma};
     f.target = lend(N, 1), f.rows = lend(N, D);
-    ke_panels(u, N, NULL, NULL, &f.target);
+    ke_panels(u, N, NULL, &f.target);
     double *work = malloc(ke_flip_work(&env) * sizeof(double));
     ke_flip_sums(&f, kt, kk, work, &env);
     mu_assert(t.checks == half_square(steps(N, KE_FLIP_TILE)));
@@ -75,7 +75,7 @@ static void tiles_of_many_columns_are_smaller(void)
   const ke_env env = counting(&t, 1);
   ke_flip f = {.n = ROWS, .d = MANY, .x = x, .chosen = zero, .gamma = zero};
   f.target = lend(ROWS, 1), f.rows = lend(ROWS, MANY);
-  ke_panels(u, ROWS, NULL, NULL, &f.target);
+  ke_panels(u, ROWS, NULL, &f.target);
   double *work = malloc(ke_flip_work(&env) * sizeof(double));
   ke_flip_sums(&f, out, out + MANY, work, &env);
   mu_assert(t.checks == half_square(steps(ROWS, 16)));

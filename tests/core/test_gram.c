@@ -32,7 +32,7 @@ static ke_rows random_rows(size_t n, size_t d, uint64_t seed)
   ke_rows rows = {n, d, NULL, NULL, 0, 0};
   rows.panel = malloc((ke_panel_size(n, d) + 1) * sizeof(double));
   rows.norm = malloc((ke_padded(n) + 1) * sizeof(double));
-  ke_pack(x, n, NULL, NULL, &rows);
+  ke_pack(x, n, NULL, &rows);
   free(x);
   return rows;
 }

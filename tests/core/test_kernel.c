@@ -203,7 +203,7 @@ static ke_rows packed_for(const ke_kernel *kernel, const double *x, size_t n, si
   ke_rows rows = {n, 2 * d, NULL, NULL, 0, 2};
   rows.panel = malloc(ke_panel_size(n, rows.d) * sizeof(double));
   rows.norm = malloc(2 * ke_padded(n) * sizeof(double));
-  ke_pack_for(kernel, x, n, NULL, NULL, &rows);
+  ke_pack_for(kernel, x, n, (ke_transform){0}, &rows);
   return rows;
 }
 

@@ -53,7 +53,7 @@ static ke_rows pack(void)
   ke_rows rows = {N, D, NULL, NULL, 0, 0};
   rows.panel = malloc(ke_panel_size(N, D) * sizeof(double));
   rows.norm = malloc(ke_padded(N) * sizeof(double));
-  ke_pack(z, N, NULL, NULL, &rows);
+  ke_pack(z, N, NULL, &rows);
   return rows;
 }
 
@@ -115,7 +115,7 @@ static void nearest_rows_are_exact_far_from_the_origin(void)
   ke_rows rows = {
       M, 1, malloc(ke_panel_size(M, 1) * sizeof(double)), malloc(ke_padded(M) * sizeof(double)),
       0, 0};
-  ke_pack(far, M, NULL, NULL, &rows);
+  ke_pack(far, M, NULL, &rows);
   ke_nearest p = lend_nearest(&rows, NULL, 1, 0.0);
   ke_find_nearest(&p, work, &env);
   for (size_t i = 0; i < M; i++)

@@ -11,17 +11,20 @@ static void sizes_are_whole_panels(void)
   mu_assert(ke_panel_size(2147483647u, 2147483647u) == (size_t)2147483648u * (size_t)2147483647u);
 }
 
-static void packing_shifts_and_weighs(void)
+static void packing_scales_shifts_and_weighs(void)
 {
   enum { N = 6, D = 3, LD = 8 };
   double *x = draw_many(LD * D, 1);
+  const double center[D] = {0.3, 0.0, -7.0}, scale[D] = {3.0, 1.0, 0.7};
   const double shift[D] = {1.0, -2.0, 0.5}, weights[D] = {2.0, 0.0, -3.0};
+  const ke_transform how = {center, scale, shift, weights};
   ke_rows rows = lend(N, D);
-  ke_pack(x, LD, shift, weights, &rows);
+  ke_pack(x, LD, &how, &rows);
   for (size_t i = 0; i < ke_padded(N); i++) {
     double norm = 0.0;
     for (size_t k = 0; k < D; k++) {
-      const double value = i < N ? (x[i + k * LD] - shift[k]) * weights[k] : 0.0;
+      const double scaled = (x[i + k * LD] - center[k]) / scale[k];
+      const double value = i < N ? (scaled - shift[k]) * weights[k] : 0.0;
       mu_assert(at(&rows, i, k) == value);
       norm += value * value;
     }
@@ -85,7 +88,7 @@ static void no_columns_mean_zero(void)
 int main(void)
 {
   mu_run(sizes_are_whole_panels);
-  mu_run(packing_shifts_and_weighs);
+  mu_run(packing_scales_shifts_and_weighs);
   mu_run(gathered_rows_are_the_rows);
   mu_run(inner_products_are_accurate);
   mu_run(no_columns_mean_zero);

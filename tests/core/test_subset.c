@@ -45,10 +45,10 @@ static void open_fixture(fixture *f, const char *type)
   f->s.n = N, f->s.d = D;
   f->s.x = x;
   f->s.target = lend(N, RANK);
-  ke_panels(u, N, NULL, NULL, &f->s.target);
+  ke_panels(u, N, NULL, &f->s.target);
   for (size_t e = 0; e < D; e++) {
     f->column[e] = lend(N, 1);
-    ke_pack(x + e * N, N, NULL, NULL, &f->column[e]);
+    ke_pack(x + e * N, N, NULL, &f->column[e]);
   }
   f->s.column = f->column;
   f->s.rows = lend(N, D);
@@ -152,8 +152,8 @@ static void tiles_of_many_columns_are_smaller(void)
   for (size_t i = 0; i < ROWS; i++)
     ones[i] = 1.0;
   ke_rows column[MANY], packed = lend(ROWS, 1), target = lend(ROWS, 1);
-  ke_panels(ones, ROWS, NULL, NULL, &target);
-  ke_pack(at, ROWS, NULL, NULL, &packed);
+  ke_panels(ones, ROWS, NULL, &target);
+  ke_pack(at, ROWS, NULL, &packed);
   for (size_t e = 0; e < MANY; e++)
     column[e] = packed;
   const ke_subset s = {.kernel = kernel_of("rbf", 1.0, 0.0, 0.0),

@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   b.threshold = threshold;
   double *x = fuzz_fill(&f, n * d, hostile);
   ke_rows rows = fuzz_lend(n, d);
-  ke_pack(x, n, NULL, NULL, &rows);
+  ke_pack(x, n, NULL, &rows);
   double *states[] = {fuzz_doubles(ke_source_rows_state(&rows)),
                       fuzz_doubles(ke_source_matrix_state()),
                       fuzz_doubles(ke_source_centred_state())};

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const double cost = fuzz_byte(&f) % 4 ? (double)(1 + fuzz_byte(&f)) / 16.0 : INFINITY;
   double *x = fuzz_fill(&f, n * d, hostile), *K = fuzz_doubles(n * n);
   ke_rows rows = fuzz_lend(n, d);
-  ke_pack(x, n, NULL, NULL, &rows);
+  ke_pack(x, n, NULL, &rows);
   whole_gram(&kernel, &rows, K, &env);
   double *linear = fuzz_doubles(n), *lower = fuzz_doubles(n), *upper = fuzz_doubles(n);
   double *b = fuzz_fill(&f, n, 0), *gradient = fuzz_doubles(n);

@@ -20,8 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   double *weights = fuzz_byte(&f) % 2 ? fuzz_fill(&f, d, 0) : NULL;
   double *x = fuzz_fill(&f, n * d, hostile), *z = fuzz_fill(&f, m * d, hostile);
   ke_rows a = fuzz_lend(n, d), b = fuzz_lend(m, d);
-  ke_pack(x, n, shift, weights, &a);
-  ke_pack(z, m, shift, weights, &b);
+  const ke_transform how = {.shift = shift, .weights = weights};
+  ke_pack(x, n, &how, &a);
+  ke_pack(z, m, &how, &b);
   double *K = fuzz_doubles(n * n), *C = fuzz_doubles(n * m), *diagonal = fuzz_doubles(n);
   whole_gram(&kernel, &a, K, &env);
   whole_cross(&kernel, &a, &b, C, &env);

@@ -1,4 +1,11 @@
 # The blueprint and scaling of a model, as they come back from a file.
+# As the fits get them, scaled.
+model_data <- function(...) {
+  data <- kernelect:::model_data(...)
+  data$x <- kernelect:::row_numbers(data$x)
+  data
+}
+
 reloaded <- function(data) {
   file <- tempfile()
   on.exit(unlink(file))
