@@ -46,8 +46,11 @@
 #' @param cluster NULL, or a cluster of the package parallel (or one that behaves like it): its
 #'   workers read chunks of a [row_source()] themselves and share the work. Rows that are not a
 #'   source are cut into chunks.
-#' @param memory NULL, or how many MB of a [row_source()] and what belongs to its rows may be held
-#'   at a time; beyond that, things are read or worked out again.
+#' @param memory how many MB of the rows of a [row_source()], of their factor and residuals a call
+#'   (each worker of a `cluster`) may hold, with what R has not cleared away of them; the rest is
+#'   kept in files of the session's temporary directory. On top come the R session, one chunk on its
+#'   way from the source to plain numbers, and of models the response and some 12 numbers a row. 32
+#'   bytes a row are held in any case. NULL: half of the machine's.
 #' @param resume NULL, or the error of an earlier call that lost a worker: its work is taken up
 #'   where it ended.
 #' @param na_action `"fail"` on missing values, `"omit"` the rows that have them, or `"exclude"`

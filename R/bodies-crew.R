@@ -16,6 +16,16 @@ local_crew <- function(job) {
   list(
     start = function(job, rounds) crew <<- new_crew(job, plan_bodies(job, 0, job$n), rounds),
     ask = function(message) crew_answer(crew, message),
+    fold = function(message) {
+      tick <- progress(message$verbose, length(crew$bodies))
+      on.exit(tick(close = TRUE))
+      state <- NULL
+      for (body in crew$bodies) {
+        state <- body_fold(crew, body, message, state)
+        tick()
+      }
+      list(state)
+    },
     stop = function(job) {
       unlink(crew$files)
       crew <<- NULL
@@ -26,6 +36,7 @@ local_crew <- function(job) {
 
 # ---- memory ------------------------------------------------------------------------------------
 
+core_bytes <- 3e6 # what an update takes however few the rows are
 vectors_per_row <- 4 # inverse, weight, residual, explained: what a body keeps in any case
 
 # Bytes that a crew may use: half of what the machine has, shared with the other crews there,
@@ -35,36 +46,67 @@ memory_budget <- function(job) {
   .Call(ffi_memory_limit) / 2 / max(1, job$together)
 }
 
-# Bodies for rows first ... first + n: one where all of it fits, else so many that one of them, at
-# work with its rows twice and its factor, takes an eighth of the memory: R may not have cleared
-# away the one before.
-plan_bodies <- function(job, first, n) {
-  width <- job$source$width
+# How n rows share the memory: `parts`, the bodies they are cut into; `work`, what a body takes
+# while it is worked on, its rows twice (as R has them and as the core wants them) and its factor;
+# `room`, for rows and factors that stay. Of what the residuals leave, a quarter each is for a body
+# at work and for what stays, half for what R has not cleared away yet.
+share_memory <- function(job, n) {
   budget <- memory_budget(job)
-  row <- 8 * (2 * width + job$limit + 8)
-  fits <- n * (8 * vectors_per_row + row) <= budget
-  parts <- if (fits) 1 else max(1, ceiling(n * row / (budget / 8)))
-  cut <- cut_at_tiles(n, parts)
+  row <- 8 * (2 * job$source$width + job$limit + 8)
+  spare <- max(budget - 8 * vectors_per_row * n, budget / 8)
+  if (n * row <= spare) return(list(parts = 1, work = n * row, room = Inf))
+  parts <- ceiling(n * row / (spare / 4))
+  list(parts = parts, work = spare / 4, room = spare / 4)
+}
+
+# Bodies for rows first ... first + n.
+plan_bodies <- function(job, first, n) {
+  cut <- cut_at_tiles(n, share_memory(job, n)$parts)
   data.frame(first = first + cut$first, n = cut$n)
 }
+
+# Where rows come and go, R would let what is gone lie about: up to as much as it has ever seen in
+# use. A quick look, when as much as a body takes may be there, finds what is young, a full one the
+# rest, where that is more than was agreed. `bytes`: what comes next.
+clear_away <- function(crew, bytes) {
+  crew$since <- crew$since + bytes
+  if (is.null(crew$most) || crew$since < crew$work / 2) return(invisible())
+  crew$since <- 0
+  if (bytes_used(full = FALSE) > crew$most) {
+    crew$most <- max(crew$most, bytes_used() + crew$work)
+  }
+}
+
+bytes_used <- function(full = TRUE) 8 * gc(full = full)[2L, 1L]
 
 # ---- the crew ----------------------------------------------------------------------------------
 
 # With `rounds`, bodies that have been through these rounds already.
 new_crew <- function(job, plan, rounds = NULL, numbers = seq_len(nrow(plan))) {
+  share <- share_memory(job, sum(plan$n))
   crew <- list2env(list(
-    job = job, rounds = as.list(rounds), reader = new_reader(job$source),
-    room = memory_budget(job) / 2 - 8 * vectors_per_row * sum(plan$n)
+    job = job, rounds = as.list(rounds), work = share$work, room = share$room, since = 0,
+    buffer = NULL, most = if (nrow(plan) > 1L) bytes_used() + memory_budget(job)
   ), parent = emptyenv())
+  crew$reader <- new_reader(job$source, function(bytes) clear_away(crew, bytes))
   crew$bodies <- Map(new_body, numbers, plan$first, plan$n)
+  for (body in crew$bodies) settle(crew, body)
   if (!is.null(rounds)) for (body in crew$bodies) restore_body(crew, body)
   crew
 }
 
+# A body stays in memory with all it has, where there is room.
+settle <- function(crew, body) {
+  need <- 8 * body$n * (crew$job$source$width + crew$job$limit)
+  body$stays <- need <= crew$room
+  if (body$stays) crew$room <- crew$room - need
+}
+
 new_body <- function(number, first, n) {
   list2env(list(
-    number = number, first = first, n = n, size = 0, round = 0, state = NULL, factor = NULL,
-    x = NULL, stash = NULL, file = NULL, stored = 0
+    number = number, first = first, n = n, size = 0, round = 0, stays = TRUE, state = NULL,
+    factor = NULL,
+    x = NULL, stash = NULL, file = NULL, stored = 0, rows_file = NULL
   ), parent = emptyenv())
 }
 
@@ -72,6 +114,7 @@ crew_answer <- function(crew, message, bodies = crew$bodies) {
   if (message$kind == "update" && length(crew$rounds) < message$round) {
     crew$rounds <- c(crew$rounds, list(message[c("size", "index", "panel", "x")]))
   }
+  crew$keys <- numeric()
   lapply(bodies, body_answer, crew = crew, message = message)
 }
 
@@ -83,21 +126,23 @@ body_answer <- function(body, crew, message) {
     weigh = .Call(ffi_body_weigh, body$state, body_where(crew, body), message$wish),
     find = body_find(crew, body, message),
     rows = body_rows(crew, body, message),
-    update = body_update(crew, body, message)
+    update = body_update(crew, body, message),
+    fold = body_fold(crew, body, message)
   )
 }
 
 # ---- rows of a body ----------------------------------------------------------------------------
 
 # Rows first ... first + n of a source; the last chunk read is kept, for the next body may begin in
-# the midst of it.
-new_reader <- function(source) {
+# the midst of it. `tidy` is told of what each will take.
+new_reader <- function(source, tidy) {
   at <- cumsum(c(0, as.double(source$sizes)))
   last <- 0L
   chunk <- NULL
   read <- function(i) {
     if (i != last) {
       chunk <<- NULL
+      tidy(32 * source$sizes[i] * source$width)
       chunk <<- read_chunk(source, i)
       last <<- i
     }
@@ -129,15 +174,36 @@ read_chunk <- function(source, i) {
 
 body_where <- function(crew, body) list(first = body$first, whole = crew$job$n)
 
+# The rows of a body: kept in memory while there is room, else in a file as plain numbers, else read
+# again.
 body_x <- function(crew, body) {
   if (!is.null(body$x)) return(body$x)
+  clear_away(crew, 24 * body$n * crew$job$source$width)
+  x <- stored_rows(crew, body)
+  if (!is.null(x)) return(x)
   x <- crew$reader(body$first, body$n)
-  if (8 * length(x) <= crew$room) {
-    crew$room <- crew$room - 8 * length(x)
+  crew$columns <- colnames(x)
+  if (body$stays || 8 * length(x) <= crew$room) {
+    if (!body$stays) crew$room <- crew$room - 8 * length(x)
     body$x <- x
+  } else if (is.null(body$rows_file) && use_scratch()) {
+    body$rows_file <- scratch_file(crew)
+    if (!.Call(ffi_factor_file, body$rows_file, x, c(nrow(x), 0, ncol(x)), TRUE)) {
+      unlink(body$rows_file)
+    }
   }
   x
 }
+
+stored_rows <- function(crew, body) {
+  if (is.null(body$rows_file)) return(NULL)
+  x <- .Call(ffi_zeros, as.integer(body$n), as.integer(crew$job$source$width))
+  if (!.Call(ffi_factor_file, body$rows_file, x, c(nrow(x), 0, ncol(x)), FALSE)) return(NULL)
+  colnames(x) <- crew$columns
+  x
+}
+
+use_scratch <- function() isTRUE(getOption("kernelect.scratch", TRUE))
 
 # ---- answers -----------------------------------------------------------------------------------
 
@@ -178,10 +244,21 @@ body_propose <- function(crew, body, wish, x = NULL, factor = body$factor) {
   if (!is.null(x) || !is.null(body$x)) {
     if (is.null(x)) x <- body$x
     if (!is.null(factor) || body$size == 0) {
-      body$stash <- some_rows(crew, body, proposal$row, x, factor)
+      body$stash <- some_rows(crew, body, likely_rows(crew, proposal, wish), x, factor)
     }
   }
   proposal
+}
+
+# Of the rows that a body proposes those that the head may want, seen from the bodies before it: the
+# head takes the rows of the largest keys, the first of equal ones, or the first rows in order.
+likely_rows <- function(crew, proposal, wish) {
+  known <- length(crew$keys)
+  keys <- c(crew$keys, proposal$key)
+  best <- if (wish$in_order) seq_along(keys) else order(-keys)
+  best <- best[seq_len(min(length(best), wish$most))]
+  crew$keys <- keys[best]
+  proposal$row[best[best > known] - known]
 }
 
 body_find <- function(crew, body, message) {
@@ -232,9 +309,28 @@ body_update <- function(crew, body, message) {
   told
 }
 
+# ---- passes of models ------------------------------------------------------------------------
+
+# state <- step(state, z, rows, x) for the rows of a body, a block at a time: the first `width`
+# columns of their factor, their numbers and themselves.
+body_fold <- function(crew, body, message, state = NULL) {
+  x <- body_x(crew, body)
+  factor <- body_factor(crew, body, x)
+  for (own in cut_rows(body$n, block_rows(message$width))) {
+    .Call(ffi_check)
+    clear_away(crew, 32 * length(own) * message$width) # a step makes some more of its kind
+    z <- .Call(ffi_factor_rows, factor, c(body$n, own[1L] - 1, length(own), message$width))
+    state <- message$step(state, z, body$first + own, x[own, , drop = FALSE])
+  }
+  state
+}
+
+# ---- the factor --------------------------------------------------------------------------------
+
 # A user's function sees the picks of one round at a time.
 apply_rounds <- function(crew, body, x, factor, rounds, again = FALSE) {
   job <- crew$job
+  clear_away(crew, core_bytes + 8 * body$n * (job$source$width + 3))
   each <- if (in_r(job$kernel)) lapply(rounds, list) else list(rounds)
   for (some in each) {
     told <- .Call(ffi_body_update, job_source(job, x, some[[1L]]$x), body$state, factor,
@@ -243,55 +339,56 @@ apply_rounds <- function(crew, body, x, factor, rounds, again = FALSE) {
   told
 }
 
-# The factor with room for so many more columns: as it was kept, or made again from the rounds.
+# The factor with room for so many more columns: as it was kept, or in the numbers that bodies
+# share, from its file or made again from the rounds.
 body_factor <- function(crew, body, x, more = 0) {
   columns <- body$size + more
+  if (body$stays) return(kept_factor(crew, body, columns))
+  factor <- shared_numbers(crew, columns)
+  if (body$size > 0 && !read_factor(body, factor)) {
+    made <- vapply(crew$rounds, `[[`, 0, "size") < body$size
+    apply_rounds(crew, body, x, factor, crew$rounds[made], again = TRUE)
+  }
+  factor
+}
+
+# A factor that stays grows by doubling.
+kept_factor <- function(crew, body, columns) {
   factor <- body$factor
   if (!is.null(factor) && ncol(factor) >= columns) return(factor)
-  if (!is.null(factor)) crew$room <- crew$room + 8 * length(factor)
-  larger <- .Call(ffi_zeros, as.integer(body$n), as.integer(room_for(crew, body, columns)))
-  if (body$size > 0) {
-    if (!is.null(factor)) {
-      .Call(ffi_copy_columns, factor, larger)
-    } else if (!read_factor(body, larger)) {
-      made <- vapply(crew$rounds, `[[`, 0, "size") < body$size
-      apply_rounds(crew, body, x, larger, crew$rounds[made], again = TRUE)
-    }
-  }
-  body$factor <- NULL
-  larger
+  capacity <- min(crew$job$limit, max(columns, 2 * body$size, 256))
+  body$factor <- .Call(ffi_zeros, as.integer(body$n), as.integer(capacity))
+  if (!is.null(factor)) .Call(ffi_copy_columns, factor, body$factor)
+  body$factor
 }
 
-# A body that has its process for itself leaves room to grow.
-room_for <- function(crew, body, columns) {
-  if (length(crew$bodies) > 1L) return(columns)
-  min(crew$job$limit, max(columns, 2 * body$size, 256))
+# Numbers for the factor of one body at a time: as many as any has needed.
+shared_numbers <- function(crew, columns) {
+  rows <- max(vapply(crew$bodies, `[[`, 0, "n"))
+  if (length(crew$buffer) < rows * columns) {
+    crew$buffer <- NULL
+    capacity <- min(crew$job$limit, ceiling(1.5 * columns))
+    crew$buffer <- .Call(ffi_zeros, as.integer(rows), as.integer(capacity))
+  }
+  crew$buffer
 }
 
-# In memory while there is room, else in a file. Where there is no file, or no room for it either, a
-# factor is made again.
-keep_factor <- function(crew, body, factor) {
-  if (!is.null(body$factor)) return()
-  if (8 * length(factor) <= crew$room) {
-    crew$room <- crew$room - 8 * length(factor)
-    body$factor <- factor
-  } else {
-    write_factor(crew, body, factor)
-  }
-}
+# What does not stay goes into a file. Where there is no file, or no room for it either, a factor is
+# made again.
+keep_factor <- function(crew, body, factor) if (!body$stays) write_factor(crew, body, factor)
 
 # A file belongs to its crew, and goes with it; `stored` columns are in it, NA once it has failed.
 write_factor <- function(crew, body, factor) {
-  if (is.na(body$stored) || !isTRUE(getOption("kernelect.scratch", TRUE))) return()
+  if (is.na(body$stored) || !use_scratch()) return()
   if (is.null(body$file)) body$file <- scratch_file(crew)
-  good <- .Call(ffi_factor_file, body$file, factor, c(body$stored, body$size), TRUE)
+  good <- .Call(ffi_factor_file, body$file, factor, c(body$n, body$stored, body$size), TRUE)
   if (!good) unlink(body$file)
   body$stored <- if (good) body$size else NA_real_
 }
 
 read_factor <- function(body, factor) {
   if (is.na(body$stored) || body$stored != body$size) return(FALSE)
-  .Call(ffi_factor_file, body$file, factor, c(0, body$size), FALSE)
+  .Call(ffi_factor_file, body$file, factor, c(body$n, 0, body$size), FALSE)
 }
 
 scratch_file <- function(crew) {

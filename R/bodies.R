@@ -11,13 +11,16 @@
 #   weigh    wish -> sums of keys; find  targets -> rows they fall on
 #   rows     row numbers -> x, rows of the factor, residuals, weights
 #   update   picks -> totals of every pick, fused with the answer to the next wish
+#   fold     a step of a model's pass -> what it made of the rows and their factor
 #
 # A crew (R/bodies-crew.R) is the bodies of one process; a cluster (R/cluster.R) has a crew in every
 # worker. Whoever answers, the sums are the same bit for bit (src/sums.h), and so is the path.
 
-# The basis of a source of rows. `source` has read_matrix(i), sizes and width; scaled already.
+# The basis of a source of rows. `source` has read_matrix(i), sizes and width; scaled already. With
+# `keep` the bodies stay, under the name that is given as `factor`, for fold_bodies(), until
+# dismiss().
 basis_from_source <- function(source, kernel, control, scaling, input, cluster = NULL,
-                              memory = NULL, resume = NULL) {
+                              memory = NULL, resume = NULL, keep = FALSE) {
   refuse_all_pairs(control)
   n <- sum(as.double(source$sizes))
   if (n < 1) abort("data", "The source has no rows.")
@@ -26,12 +29,31 @@ basis_from_source <- function(source, kernel, control, scaling, input, cluster =
   job$limit <- rule$limit
   job$first <- rule$first
   head <- new_head(job, rule, crew_or_cluster(job, cluster), as_log(resume))
+  heads[[job$id]] <- head
+  stays <- FALSE
+  on.exit(if (!stays) dismiss(job$id))
   fit <- judge_fit(head$run(control$threads), list(), control, rule, n)
   basis <- new_basis(fit, control,
     n = if (n <= .Machine$integer.max) as.integer(n) else n, kernel = kernel, scaling = scaling,
     input = input, vectors = head$vectors(fit$index)
   )
-  list(basis = basis, factor = NULL)
+  stays <- keep
+  list(basis = basis, factor = if (keep) job$id)
+}
+
+# Heads whose bodies are there, by the names of their jobs: a name travels to workers for nothing.
+heads <- new.env(parent = emptyenv())
+
+dismiss <- function(id) {
+  if (is.null(id) || is.null(heads[[id]])) return(invisible())
+  heads[[id]]$stop()
+  rm(list = id, envir = heads)
+}
+
+# What `step` made of all rows (see body_fold()): a state for all bodies of this process, or one a
+# body, in the order of their rows.
+fold_bodies <- function(id, step, width, verbose = FALSE) {
+  heads[[id]]$fold(list(kind = "fold", step = step, width = width, verbose = verbose))
 }
 
 refuse_all_pairs <- function(control) {
@@ -78,8 +100,8 @@ counter$jobs <- 0
 
 # ---- the head ----------------------------------------------------------------------------------
 
-# The head's side of the messages: puts together what bodies answer, keeps a log of the answers,
-# and gives those of an earlier log again before it asks anybody.
+# The head's side of the messages: puts together what bodies answer, keeps a log of the answers of
+# workers, which may be lost, and gives those of an earlier log again before it asks anybody.
 new_head <- function(job, rule, crew, log) {
   head <- list2env(list(
     job = job, crew = crew, log = log, asked = 0L, started = FALSE, rounds = list(),
@@ -88,7 +110,6 @@ new_head <- function(job, rule, crew, log) {
   ask <- function(message) head_ask(head, message)
   list(
     run = function(threads) {
-      on.exit(crew$stop(job))
       same_random_numbers(head, rule)
       head$log$job <- job_words(job, rule)
       if (is.null(head$job$shift)) head$job$shift <- find_shift(head)
@@ -96,7 +117,9 @@ new_head <- function(job, rule, crew, log) {
     },
     vectors = function(index) {
       do.call(rbind, head$picked)[seq_along(index), , drop = FALSE]
-    }
+    },
+    fold = function(message) ask_crew(head, message, "fold"),
+    stop = function() crew$stop(job)
   )
 }
 
@@ -109,20 +132,20 @@ head_ask <- function(head, message) {
   } else {
     put_together(head, message, ask_crew(head, message))
   }
-  if (!known) head$log$answers[[head$asked]] <- answer
+  if (!known && !is.null(head$crew$cluster)) head$log$answers[[head$asked]] <- answer
   remember(head, message, answer)
   answer
 }
 
 # Bodies that missed the first messages, given from the log, are brought to where it ends.
-ask_crew <- function(head, message) {
+ask_crew <- function(head, message, how = "ask") {
   with_log(head, {
     if (!head$started) {
       head$crew$start(head$job, if (message$kind != "start") head$rounds)
       head$started <- TRUE
     }
     message$round <- length(head$rounds) + (message$kind == "update")
-    head$crew$ask(message)
+    head$crew[[how]](message)
   })
 }
 

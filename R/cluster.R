@@ -146,11 +146,12 @@ cluster_crew <- function(job, cluster) {
     broken <<- TRUE
     stop(e)
   })
+  ask <- function(message) guarded(ask_bodies(cluster, job$id, message, count))
   list(
     start = function(job, rounds) {
       guarded(cluster_call(cluster, worker_start, job, rounds, x = shares))
     },
-    ask = function(message) guarded(ask_bodies(cluster, job$id, message, count)),
+    ask = ask, fold = ask,
     stop = function(job) {
       if (!broken) try(cluster_call(cluster, worker_stop, job$id), silent = TRUE)
     },

@@ -84,6 +84,7 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
     respond = function(y) check_classes(y, min_rows = 2L), weights = weights
   )
   parts$threads <- control$threads
+  on.exit(let_go(parts$z))
   scatter <- class_scatter(parts$z, parts$y, parts$weights)
   model <- new_lda(parts, scatter, ridge, check_prior(prior, scatter),
                    check_keep(keep, coordinate_rows(parts$z)))

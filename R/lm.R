@@ -130,6 +130,7 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   parts <- fit_basis(x, y, basis, kernel, control, scale, na_action, missing(kernel),
     respond = response_matrix, weights = weights
   )
+  on.exit(let_go(parts$z))
   fit <- fit_by_loo(parts$z, parts$y, loo, ridge, parts$weights, control$threads)
   model <- new_lm(fit, parts, check_keep(keep, coordinate_rows(parts$z)))
   finish_model(model, parts, match.call(), y)

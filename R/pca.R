@@ -77,6 +77,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
   } else {
     fit_basis(x, NULL, basis, kernel, control, scale, na_action, missing(kernel))
   }
+  on.exit(let_go(parts$z))
   keep <- check_keep(keep, if (is.null(parts$z)) nrow(parts$x) else coordinate_rows(parts$z))
   model <- if (is.null(parts$z)) {
     full_pca(parts, ncomp, center, keep, control$threads)

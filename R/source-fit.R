@@ -22,16 +22,16 @@ fit_source_basis <- function(rows, basis, kernel, control, scale, na_action, def
   data <- source_data(rows, scale, na_action, control)
   data$y <- respond(data$y) # what is wrong with it is told before the work
   inform_memory(data$n)
-  fit <- source_basis(data, kernel, control)
-  source_parts(fit$basis, data, control)
+  fit <- source_basis(data, kernel, control, keep = TRUE)
+  source_parts(fit$basis, data, control, fit$factor)
 }
 
 # The basis of what source_data() gave.
-source_basis <- function(data, kernel, control) {
+source_basis <- function(data, kernel, control, keep = FALSE) {
   at <- control$where
   fit <- basis_from_source(data$x, resolve_source_kernel(kernel, data), control, data$scaling,
                            data$input, cluster = at$cluster, memory = at$memory,
-                           resume = at$resume)
+                           resume = at$resume, keep = keep)
   if (!is.null(data$rows)) rownames(fit$basis$vectors) <- data$rows[fit$basis$index]
   fit
 }
@@ -79,10 +79,11 @@ given_input <- function(basis, rows) {
   input
 }
 
-# What the models get: `z` stands for the coordinates, see each_block().
-source_parts <- function(basis, data, control) {
+# What the models get: `z` stands for the coordinates, see each_block(). Bodies that the search for
+# the basis left, `held`, have them; else they are worked out from the rows.
+source_parts <- function(basis, data, control, held = NULL) {
   z <- structure(
-    list(x = data$x, basis = basis, n = data$n, width = length(basis$index),
+    list(x = data$x, basis = basis, n = data$n, width = length(basis$index), held = held,
          threads = control$threads, verbose = control$verbose, cluster = control$where$cluster),
     class = "kernelect_coordinates"
   )
@@ -94,6 +95,9 @@ source_parts <- function(basis, data, control) {
 
 is_coordinates <- function(z) inherits(z, "kernelect_coordinates")
 
+# The bodies are not needed any more, if there are any.
+let_go <- function(z) if (is_coordinates(z)) dismiss(z$held)
+
 # Rows and columns of coordinates, whether they are all there or not.
 coordinate_rows <- function(z) if (is_coordinates(z)) z$n else nrow(z)
 
@@ -104,7 +108,8 @@ coordinate_columns <- function(z) if (is_coordinates(z)) z$width else ncol(z)
 # state <- step(state, z, rows, x) for every block of rows: their coordinates, their numbers and
 # themselves, scaled. Workers of a cluster do so for chunks of their own, and their states are
 # joined in the order of the rows.
-each_block <- function(z, step, join) {
+each_block <- function(z, step, join = function(a, b) NULL) {
+  if (!is.null(z$held)) return(Reduce(join, fold_bodies(z$held, step, z$width, z$verbose)))
   if (!is.null(z$cluster)) return(Reduce(join, by_workers(z, step)))
   fold_blocks(seq_along(z$x$sizes), z, step)
 }
@@ -134,6 +139,7 @@ fold_blocks <- function(chunks, z, step) {
       .Call(ffi_check)
       part <- x[own, , drop = FALSE]
       state <- step(state, basis_coordinates(z$basis, part, z$threads), before[i] + own, part)
+      gc(full = FALSE) # R would let blocks that are done with lie about
     }
     tick()
   }
@@ -142,6 +148,7 @@ fold_blocks <- function(chunks, z, step) {
 
 # The state of every worker, in the order of the chunks they had.
 by_workers <- function(z, step) {
+  if (!is.null(z$held)) return(fold_bodies(z$held, step, z$width))
   cluster <- z$cluster
   z$cluster <- NULL
   z$verbose <- FALSE
@@ -150,16 +157,13 @@ by_workers <- function(z, step) {
 
 worker_blocks <- function(chunks, z, step) in_worker(fold_blocks(chunks, z, step))
 
-# Some 16 MB of coordinates.
-block_rows <- function(width) max(256, min(16384, floor(2^21 / (width + 1))))
+# Some 4 MB of coordinates.
+block_rows <- function(width) max(256, min(16384, floor(2^19 / (width + 1))))
 
 # R of [1 Z Y], rows times the root of their weight.
 triangle_of <- function(z, y, weights = NULL) {
   each_block(z, function(r, part, rows, x) {
-    joined <- cbind(1, part, y[rows, , drop = FALSE])
-    if (!is.null(weights)) joined <- joined * sqrt(weights[rows])
-    dimnames(joined) <- NULL
-    .Call(ffi_qr_append, r, joined)
+    .Call(ffi_qr_regression, r, part, y[rows, , drop = FALSE], weights[rows])
   }, join = function(a, b) .Call(ffi_qr_append, a, b))
 }
 
@@ -189,9 +193,8 @@ regress_blocks <- function(z, response, weights = NULL) {
 
 # The fit as the core reads it, for some of the rows.
 block_fit <- function(fit, z, y, weights) {
-  q <- z - rep(fit$center, each = nrow(z))
-  q <- .Call(ffi_divide_upper, q, fit$r)
-  q[, fit$dependent] <- 0
+  q <- .Call(ffi_divide_upper, z, fit$center, fit$r)
+  if (any(fit$dependent)) q[, fit$dependent] <- 0
   list(q = q, y = y - rep(fit$mean, each = nrow(y)), r = fit$r, c = fit$c, weights = weights,
        intercept = TRUE, dependent = fit$dependent, total = fit$total, threads = fit$threads)
 }

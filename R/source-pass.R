@@ -215,6 +215,7 @@ scan_chunks <- function(rows, input, control) {
     weights[i] <- list(if (is.language(rows$weights)) new$weights
                        else rows$weights[rows_of_chunk(rows$source, i)])
     row_names[i] <- list(new$row_names)
+    gc(full = FALSE) # R would let chunks that are done with lie about
     tick()
   }
   stay <- function(v, i) if (length(gone[[i]])) take_rows(v, -gone[[i]]) else v

@@ -82,14 +82,14 @@ static ke_body body_of(SEXP state, SEXP where)
   return b;
 }
 
+/* A factor is n x capacity in numbers that may be more: bodies take turns with them. */
 static void attach_factor(ke_body *b, SEXP factor)
 {
-  size_t n, capacity;
   if (factor == R_NilValue)
     return;
-  b->factor = (double *)ffi_matrix(factor, &n, &capacity, "factor");
-  ffi_assert(n == b->n, "factor");
-  b->capacity = capacity;
+  ffi_assert(TYPEOF(factor) == REALSXP && b->n > 0, "factor");
+  b->factor = REAL(factor);
+  b->capacity = (size_t)XLENGTH(factor) / b->n;
 }
 
 /* Rows of other bodies, ready to be a set of this one's source: packed, or known to its function
@@ -395,22 +395,37 @@ static int read_column(double *column, size_t n, FILE *file)
   return fread(column, sizeof(double), n, file) == n;
 }
 
-/* Columns from .. to (from 0) of a factor onto the end of a file, or those columns of it back.
- * Whether all of them were written or read. */
+/* Columns from .. to (from 0) of a factor of n rows onto the end of a file, or those columns of it
+ * back; range: n, from, to. Whether all of them were written or read. */
 SEXP ffi_factor_file(SEXP path, SEXP factor, SEXP range, SEXP write)
 {
-  size_t n, columns, two;
+  size_t three;
   ffi_assert(TYPEOF(path) == STRSXP && XLENGTH(path) == 1, "path");
-  ffi_matrix(factor, &n, &columns, "factor");
-  const size_t *at = ffi_big_sizes(range, &two);
-  ffi_assert(two == 2 && at[0] <= at[1] && at[1] <= columns, "columns");
+  const size_t *at = ffi_big_sizes(range, &three);
+  ffi_assert(three == 3 && at[1] <= at[2], "columns");
+  ffi_assert(TYPEOF(factor) == REALSXP && at[0] * at[2] <= (size_t)XLENGTH(factor), "factor");
+  const size_t n = at[0];
   const int out = Rf_asLogical(write) == TRUE;
   FILE *file = fopen(R_ExpandFileName(CHAR(STRING_ELT(path, 0))), out ? "ab" : "rb");
   if (!file)
     return Rf_ScalarLogical(FALSE);
   int good = 1; /* no look at an interrupt here: it would leave the file open */
-  for (size_t l = at[0]; good && l < at[1]; l++)
+  for (size_t l = at[1]; good && l < at[2]; l++)
     good = (out ? write_column : read_column)(REAL(factor) + l * n, n, file);
   good = fclose(file) == 0 && good;
   return Rf_ScalarLogical(good);
+}
+
+/* Rows of the first columns of a factor as a matrix; range: its n, the first row (from 0), how
+ * many, and how many columns. */
+SEXP ffi_factor_rows(SEXP factor, SEXP range)
+{
+  size_t four;
+  const size_t *at = ffi_big_sizes(range, &four);
+  ffi_assert(four == 4 && at[1] <= at[0] && at[2] <= at[0] - at[1], "rows");
+  ffi_assert(TYPEOF(factor) == REALSXP && at[0] * at[3] <= (size_t)XLENGTH(factor), "factor");
+  SEXP out = Rf_allocMatrix(REALSXP, (int)at[2], (int)at[3]);
+  for (size_t l = 0; l < at[3]; l++)
+    memcpy(REAL(out) + l * at[2], REAL(factor) + l * at[0] + at[1], at[2] * sizeof(double));
+  return out;
 }

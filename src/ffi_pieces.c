@@ -36,16 +36,19 @@ SEXP ffi_solve(SEXP a, SEXP b)
   return good ? out : R_NilValue;
 }
 
-/* b R^{-1}, R upper triangular. */
-SEXP ffi_divide_upper(SEXP b, SEXP r)
+/* (b - center) R^{-1}, R upper triangular. */
+SEXP ffi_divide_upper(SEXP b, SEXP center, SEXP r)
 {
   size_t m, n, rows, columns;
   const double *values = ffi_matrix(b, &m, &n, "matrix");
   const double *factor = ffi_matrix(r, &rows, &columns, "factor");
-  ffi_assert(rows == n && columns == n, "dimensions");
+  const double *mean = ffi_optional(center, n, "center");
+  ffi_assert(rows == n && columns == n && mean, "dimensions");
   const ke_env env = ffi_env_serial();
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)m, (int)n));
-  memcpy(REAL(out), values, m * n * sizeof(double));
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < m; i++)
+      REAL(out)[i + j * m] = values[i + j * m] - mean[j];
   ke_divide_upper(m, n, factor, n, REAL(out), m, &env);
   UNPROTECT(1);
   return out;

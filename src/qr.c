@@ -16,17 +16,21 @@
 
 size_t ke_qr_work(size_t p) { return PANEL * (PANEL + 1 + p); }
 
-/* Columns (j, end) lose their part along reflection j, v of which is column j of the rows. */
-static void reflect_rest(const ke_qr *q, size_t j, size_t end, double tau)
+/* Columns (j, end) lose their part along reflection j, v of which is column j of the rows; w: room
+ * for a number a column. */
+static void reflect_rest(const ke_qr *q, size_t j, size_t end, double tau, double *w)
 {
-  const double *v = q->rows + j * q->m;
-  for (size_t k = j + 1; k < end; k++) {
-    double *column = q->rows + k * q->m, *top = q->r + j + k * q->p, along = *top;
-    for (size_t i = 0; i < q->m; i++)
-      along += v[i] * column[i];
-    along *= tau;
+  const size_t m = q->m, rest = end - j - 1;
+  const double *v = q->rows + j * m;
+  double *columns = q->rows + (j + 1) * m;
+  if (rest == 0)
+    return;
+  ke_gemv('T', m, rest, 1.0, columns, m, v, 1, 0.0, w);
+  for (size_t k = 0; k < rest; k++) {
+    double *column = columns + k * m, *top = q->r + j + (j + 1 + k) * q->p;
+    const double along = tau * (*top + w[k]);
     *top -= along;
-    for (size_t i = 0; i < q->m; i++)
+    for (size_t i = 0; i < m; i++)
       column[i] -= along * v[i];
   }
 }
@@ -83,7 +87,7 @@ void ke_qr_append(const ke_qr *q, const ke_env *env)
     for (size_t j = from; j < end; j++) {
       double tau = 0.0;
       ke_larfg(q->m + 1, q->r + j * (q->p + 1), q->rows + j * q->m, 1, &tau);
-      reflect_rest(q, j, end, tau);
+      reflect_rest(q, j, end, tau, column);
       extend_t(q, q->rows + from * q->m, j - from, tau, t, column);
     }
     if (end < q->p)

@@ -70,8 +70,10 @@ glue_calls <- function() {
     ffi_column_moments = list(list(x), list(bad_x)),
     ffi_join_moments = list(list(diag(7), diag(7)), list(list(x), list(diag(7)[, -1]))),
     ffi_mean_and_sd = list(list(diag(7)), list(list(x))),
-    ffi_divide_upper = list(list(x, diag(2)), list(bad_x, list(K))),
+    ffi_divide_upper = list(list(x, c(0, 0), diag(2)), list(bad_x, list(0, NULL), list(K))),
     ffi_qr_append = list(list(NULL, x), list(list(K, text), bad_x)),
+    ffi_qr_regression = list(list(NULL, x, x, NULL),
+      list(list(K, text), bad_x, list(text, x[-1, ]), list(1, text))),
     ffi_column_sd = list(list(x, c(0, 0)), list(bad_x, list(0, NULL, 1:2))),
     ffi_scale_columns = list(list(x, c(0, 0), c(1, 1)), list(bad_x, list(0, NULL), list(1, NULL))),
     ffi_criterion = list(
@@ -201,8 +203,10 @@ glue_calls <- function() {
     ffi_shift_of = list(list(matrix(0, 2, 2), 6), list(list(matrix(0, 3, 2), text), list(0, -1))),
     ffi_shifts_exactly = list(list(x, c(0, 0)), list(bad_x, list(NULL, 1, 1:2))),
     ffi_copy_columns = list(list(x, cbind(x, x)), list(list(text, x[-1, ]), list(narrow, text))),
-    ffi_factor_file = list(list(tempfile(), x, c(0, 2), TRUE),
-      list(list(1, NULL), list(text, 1), list(c(0, 3), c(2, 1), 1), NULL)),
+    ffi_factor_file = list(list(tempfile(), x, c(nrow(x), 0, 2), TRUE),
+      list(list(1, NULL), list(text, 1), list(c(nrow(x), 0, 3), c(nrow(x), 2, 1), 1), NULL)),
+    ffi_factor_rows = list(list(x, c(nrow(x), 1, 2, 2)),
+      list(list(text, 1), list(c(nrow(x), nrow(x), 1, 2), c(nrow(x), 0, 1, 3), 1))),
     ffi_zeros = list(list(2L, 3L), list(list(-1L, NA, NULL), list(-1L, NA, NULL)))
   )
 }

@@ -136,3 +136,22 @@ test_that("rows that change while they are read, overflow or span nothing are er
   expect_error(in_parts(x * 0, linear_kernel(), control), class = "kernelect_error_data")
   expect_error(in_parts(x, sigmoid_kernel(1, -2), control), class = "kernelect_error_indefinite")
 })
+
+# Most bytes that R had in use at a time while it did `code`, beyond those before.
+most_bytes <- function(code) {
+  before <- gc(reset = TRUE)[2L, 1L]
+  force(code)
+  8 * (gc()[2L, 6L] * 2^20 / 8 - before)
+}
+
+test_that("no more than `memory` is held at a time", {
+  read <- function(i) sin(outer(1:4800 + 4800 * i, 1:8, function(a, b) a * (1 + b / 7)))
+  source <- list(read_matrix = read, sizes = rep(4800, 10), width = 8)
+  control <- basis_control("cholesky", size = 100, tol = 0)
+  run <- function(memory) {
+    basis_from_source(source, rbf_kernel(sigma = 2), control, list(), list(), memory = memory)
+  }
+  chunk <- 5 * 8 * 8 * 4800 # as read() makes it
+  expect_lt(most_bytes(run(32)), 32e6 + chunk + 8e6) # and the little that does not go by rows
+  expect_gt(most_bytes(run(200)), 8 * 48000 * 100) # the factor alone
+})
