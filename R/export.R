@@ -403,7 +403,7 @@ c_finish <- function(form, K) {
   calibrated <- !is.null(form$calibration)
   if (!is.null(form$stored)) {
     return(c(c_copy(K), c_nearest(form$stored, K, k), c_softmax(form$calibration, k, k, K),
-             sprintf("  out[%d] = class_of[nearest];", K + k + calibrated * k)))
+             sprintf("  out[%d] = (double)(best + 1);", K + k + calibrated * k)))
   }
   count <- if (is.null(form$gauss)) K else k
   c(if (is.null(form$gauss)) c_copy(K) else c_gauss(form$gauss, K),
@@ -446,16 +446,23 @@ c_largest <- function(count, at) {
     "    best = out[c] > out[best] ? c : best;", sprintf("  out[%d] = (double)(best + 1);", at))
 }
 
-# Decisions, minus the distance to the nearest stored row of each class; `nearest` is the lowest of
-# the rows that are as near as the nearest, up to rounding.
+# Decisions, minus the distance to the nearest stored row of each class; `best` is the class of most
+# of the rows that are as near as the nearest, up to rounding, then that of the lowest.
 c_nearest <- function(stored, p, k) {
+  n <- nrow(stored$scores)
   c(
-    "  double least = INFINITY;", "  size_t nearest = 0;",
+    "  double least = INFINITY;", sprintf("  size_t votes[%d] = {0}, first[%d], best = 0;", k, k),
     sprintf("  for (size_t c = 0; c < %d; c++)", k), sprintf("    out[%d + c] = -INFINITY;", p),
-    sprintf("  for (size_t i = 0; i < %d; i++) {", nrow(stored$scores)),
+    sprintf("  for (size_t i = 0; i < %d; i++) {", n),
     "    const double g = gap(f, i);", sprintf("    double *own = out + %d + class_of[i];", p - 1L),
     "    least = g < least ? g : least;", "    *own = -g > *own ? -g : *own;", "  }",
-    sprintf("  while (gap(f, nearest) > least + %s)", c_number(stored$tolerance)), "    nearest++;"
+    sprintf("  for (size_t i = %d; i-- > 0;)", n),
+    sprintf("    if (gap(f, i) <= least + %s) {", c_number(stored$tolerance)),
+    "      votes[class_of[i] - 1]++;", "      first[class_of[i] - 1] = i;", "    }",
+    sprintf("  for (size_t c = 1; c < %d; c++)", k),
+    "    if (votes[c] > votes[best] ||",
+    "        (votes[c] && votes[c] == votes[best] && first[c] < first[best]))",
+    "      best = c;"
   )
 }
 

@@ -13,6 +13,18 @@ stage_one <- function(parts, method, threshold) {
   )
 }
 
+# The basis that the threshold ended, or one that goes on until distances in it are those in the
+# kernel space, where the nearest neighbour among the rows left out is right more often in that.
+stage_that_suffices <- function(stage, learn, control) {
+  if (stage$basis$stop != "threshold") return(stage)
+  control$threshold <- nearly_whole
+  whole <- suppressMessages(learn(control))
+  error <- function(s) left_out(s$z, s$y, s$rounding, control$threads)$error
+  if (error(whole) < error(stage)) whole else stage
+}
+
+nearly_whole <- function(t) 0 * t + 1e-4
+
 # How far rounding moves the coordinates, direction by direction: some units (as many as the engine
 # grants a tie) of the longest row, magnified where a pivot is small. Distances in them that are
 # closer than that are equal.

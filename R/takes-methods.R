@@ -10,8 +10,8 @@
 #'   by name); for
 #'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
 #'   training rows.
-#' @param type `"class"`: the label of the nearest training row in the weighted directions, ties
-#'   to the lowest row; `"prob"`: probabilities, a column a class, by a softmax fitted to the
+#' @param type `"class"`: the label of the nearest training row in the weighted directions, of
+#'   equally near ones the label of most, then of the lowest row; `"prob"`: probabilities, a column a class, by a softmax fitted to the
 #'   decisions of training rows left out; `"decision"`: minus the distance to the nearest row of
 #'   each class; `"scores"`: the weighted coordinates.
 #' @param threads number of threads.
@@ -47,7 +47,7 @@ predict.kernel_takes <- function(object, newdata,
   as_ordered(fill_rows(nearest_class(object, new$scores, threads), new$complete), object)
 }
 
-# Each training row is its own nearest neighbour, or one just like it.
+# Each training row is its own nearest neighbour, with those just like it.
 takes_training <- function(object, type, threads) {
   if (type == "scores") return(predicted_rows(object, "scores"))
   if (type != "class") {
@@ -89,9 +89,7 @@ nearest_class <- function(fit, scores, threads) {
     largest <- which.max(tabulate(fit$y, nlevels(fit$y)))
     return(factor(rep(levels(fit$y)[largest], nrow(scores)), levels(fit$y)))
   }
-  near <- nearest_by_class(scores, fit$scores, NULL, score_tolerance(fit)[ncol(fit$scores)],
-    threads)
-  fit$y[near$row]
+  nearest_vote(scores, fit$scores, fit$y, score_tolerance(fit)[ncol(fit$scores)], threads)$class
 }
 
 # ---- methods -----------------------------------------------------------------------

@@ -16,18 +16,18 @@ unweighted <- function(z, y, control) {
 }
 
 # Relief's weights where they lower the leave-one-out error of the nearest-neighbour rule by more
-# than its standard error, else no weights: the weights have seen the rows left out, and an equal
-# error is no reason for them.
+# than twice the standard error of the difference (the root of the number of rows that one of the
+# rules gets right and the other wrong), else no weights: the weights have seen the rows left out.
 weigh_by_left_out <- function(z, y, rounding, control) {
   plain <- unweighted(z, y, control)
   weighted <- relief(z, y, rounding, control)
-  error <- vapply(list(plain, weighted), function(chosen) {
+  wrong <- lapply(list(plain, weighted), function(chosen) {
     at <- chosen$directions
     scores <- weighted_columns(z, at, chosen$weights)
-    left_out(scores, y, rounding[at] * chosen$weights[at], control$threads)$error
-  }, 0)
-  standard <- sqrt(error[1L] * (1 - error[1L]) / min(length(y), most_left_out))
-  better <- length(weighted$directions) > 0L && error[2L] < error[1L] - standard
+    left_out(scores, y, rounding[at] * chosen$weights[at], control$threads)$wrong
+  })
+  gain <- sum(wrong[[1L]]) - sum(wrong[[2L]])
+  better <- length(weighted$directions) > 0L && gain > 2 * sqrt(sum(wrong[[1L]] != wrong[[2L]]))
   if (better) c(weighted, select = "relief") else c(plain, select = "none")
 }
 
@@ -42,14 +42,14 @@ left_out <- function(scores, y, rounding, threads) {
   decision <- matrix(0, length(y), nlevels(y))
   largest <- which.max(tabulate(y, nlevels(y)))
   if (!ncol(scores)) {
-    return(list(error = mean(as.integer(y) != largest), decision = decision, y = y))
+    wrong <- as.integer(y) != largest
+    return(list(error = mean(wrong), wrong = wrong, decision = decision, y = y))
   }
-  tolerance <- sqrt(sum(rounding^2))
-  near <- nearest_by_class(scores[rows, , drop = FALSE], NULL, y, tolerance, threads)
-  found <- y[nearest_of_all(near, tolerance)$row]
+  near <- nearest_vote(scores[rows, , drop = FALSE], NULL, y, sqrt(sum(rounding^2)), threads)
   decision[] <- NA
   decision[, seq_len(ncol(near$distance))] <- -sqrt(near$distance)
-  list(error = mean(is.na(found) | found != y), decision = without_gaps(decision), y = y)
+  wrong <- is.na(near$class) | near$class != y
+  list(error = mean(wrong), wrong = wrong, decision = without_gaps(decision), y = y)
 }
 
 without_gaps <- function(decision) {
@@ -111,10 +111,69 @@ nearest_by_class <- function(x, z, y, rounding, threads) {
         unname(colMeans(if (is.null(z)) x else z)), rounding, threads)
 }
 
+# The class of the nearest row of z (NULL: of the other rows of x), beside the distances to all
+# classes: of rows that are equally near the class of most, then that of the lowest row.
+nearest_vote <- function(x, z, y, rounding, threads) {
+  near <- nearest_by_class(x, z, y, rounding, threads)
+  least <- do.call(pmin, lapply(seq_len(ncol(near$distance)), function(k) near$distance[, k]))
+  limit <- pmax(least, (sqrt(least) + rounding)^2)
+  close <- near$distance <= limit & is.finite(near$distance)
+  winner <- max.col(close, "first")
+  tied <- which(rowSums(close) > 1)
+  if (length(tied)) {
+    votes <- votes_near(x, z, y, limit, tied)
+    ahead <- votes == do.call(pmax, lapply(seq_len(ncol(votes)), function(k) votes[, k]))
+    row <- near$row[tied, , drop = FALSE]
+    row[!ahead] <- NA
+    winner[tied] <- apply(row, 1L, which.min)
+  }
+  near$class <- factor(levels(y)[winner], levels(y))
+  near$class[!rowSums(close)] <- NA
+  near
+}
+
+# How many rows of each class (columns) are within the squared distance `limit` of rows `queries` of
+# x. Copies are counted once: ties are copies most often. Inner products say which rows may be near,
+# distances coordinate by coordinate which are.
+votes_near <- function(x, z, y, limit, queries) {
+  rows <- if (is.null(z)) x else z
+  first <- first_copies(unname(rows))
+  once <- unique(first)
+  count <- unclass(table(factor(first, once), y))
+  own <- if (is.null(z)) as.integer(y)[queries] else 0L
+  alike <- match(first_copies(unname(x))[queries], queries)
+  key <- paste(alike, own)
+  asked <- which(!duplicated(key))
+  pieces <- split(asked, (seq_along(asked) - 1L) %/% max(1, 4e6 %/% length(once)))
+  votes <- matrix(0, length(queries), ncol(count))
+  for (piece in pieces) {
+    at <- queries[piece]
+    votes[piece, ] <- within_limit(x[at, , drop = FALSE], rows[once, , drop = FALSE], limit[at]) %*%
+      count
+  }
+  votes <- votes[asked[match(key, key[asked])], , drop = FALSE]
+  if (is.null(z)) {
+    left <- cbind(seq_along(queries), own)
+    votes[left] <- votes[left] - 1
+  }
+  votes
+}
+
+# 1 where a row of z (a column) is within `limit` of a row of x, else 0.
+within_limit <- function(x, z, limit) {
+  lengths <- outer(rowSums(x^2), rowSums(z^2), `+`)
+  slack <- (ncol(x) + 8) * .Machine$double.eps
+  near <- lengths - 2 * tcrossprod(x, z) <= limit + slack * lengths
+  at <- which(near, arr.ind = TRUE)
+  gap <- x[at[, 1L], , drop = FALSE] - z[at[, 2L], , drop = FALSE]
+  near[at] <- rowSums(gap^2) <= limit[at[, 1L]]
+  near + 0
+}
+
 # Over the classes: equally near ones give way to the lowest row.
 nearest_of_all <- function(near, rounding) {
   least <- do.call(pmin, lapply(seq_len(ncol(near$distance)), function(k) near$distance[, k]))
-  near$row[near$distance > (sqrt(least) + rounding)^2] <- NA
+  near$row[near$distance > pmax(least, (sqrt(least) + rounding)^2)] <- NA
   list(
     row = do.call(pmin,
       c(lapply(seq_len(ncol(near$row)), function(k) near$row[, k]), na.rm = TRUE)),

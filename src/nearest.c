@@ -5,6 +5,7 @@
  * so the answer is that of the plain loop. Coordinates are rounded themselves: distances that
  * differ by no more than that are equal, and the lowest row of these is taken, so that the choice
  * is not that of a BLAS. A query for which that came up is looked through once more.
+ * Where classes are asked for, rows that are equally near vote.
  *
  * Nested sizes: adding a direction adds (s_i - s_j)^2 to all distances of a few rows left out:
  * O(n^2 d) in all, memory KE_QUERIES n. */
@@ -177,24 +178,43 @@ DEFINE_DISPATCHED(static, advance,
                   (double *distance, const double *column, double at, size_t n, double *lowest),
                   (distance, column, at, n, lowest))
 
-/* Whether the lowest row number within distance `limit` belongs to another class. */
-static int tie_is_lost(const ke_nested *p, const double *distance, double limit, size_t from,
-                       size_t to)
+/* Votes of rows j0 .. j1 within distance `limit`, and the `lowest` number among them. */
+static size_t votes_near(const ke_nested *p, const double *distance, double limit, size_t j0,
+                         size_t j1, size_t *lowest)
 {
-  size_t best = 0, lowest = (size_t)-1;
-  for (size_t j = 0; j < p->n; j++)
-    if (distance[j] <= limit && p->number[j] < lowest) {
-      lowest = p->number[j];
-      best = j;
+  size_t votes = 0;
+  *lowest = (size_t)-1;
+  for (size_t j = j0; j < j1; j++)
+    if (distance[j] <= limit) {
+      votes++;
+      if (p->number[j] < *lowest)
+        *lowest = p->number[j];
     }
-  return best < from || best >= to;
+  return votes;
+}
+
+/* Whether of the rows within distance `limit` most are of a class other than `own`; of classes with
+ * as many votes that of the lowest row number wins. */
+static int vote_is_lost(const ke_nested *p, const double *distance, double limit, size_t own)
+{
+  size_t winner = own, most = 0, first = (size_t)-1;
+  for (size_t k = 0; p->start[k] < p->n; k++) {
+    size_t lowest;
+    const size_t votes = votes_near(p, distance, limit, p->start[k], p->start[k + 1], &lowest);
+    if (votes > most || (votes == most && lowest < first)) {
+      winner = k;
+      most = votes;
+      first = lowest;
+    }
+  }
+  return winner != own;
 }
 
 /* Row i left out: distances brought from direction t0 to t1, an error or not at each. */
 static void follow(const ke_nested *p, size_t i, size_t t0, size_t t1, double *distance,
                    unsigned char *wrong)
 {
-  const size_t from = p->start[p->label[i]], to = p->start[p->label[i] + 1];
+  const size_t class = (size_t)p->label[i], from = p->start[class], to = p->start[class + 1];
   for (size_t t = t0; t < t1; t++) {
     const double *column = p->rows + t * p->n, at = column[i];
     double before, own, after;
@@ -203,7 +223,7 @@ static void follow(const ke_nested *p, size_t i, size_t t0, size_t t1, double *d
     advance(distance + to, column + to, at, p->n - to, &after);
     const double other = fmin(before, after);
     const double limit = equal_up_to(fmin(own, other), p->rounding[t]);
-    wrong[t - t0] = own > limit || (other <= limit && tie_is_lost(p, distance, limit, from, to));
+    wrong[t - t0] = own > limit || (other <= limit && vote_is_lost(p, distance, limit, class));
   }
 }
 

@@ -30,7 +30,7 @@ typedef struct {
   const double *rows;     /* n x d, sorted by class */
   const int *label;       /* n, from 0 */
   const size_t *start;    /* classes + 1: first row of each class, and n */
-  const size_t *number;   /* n: row numbers before sorting, by which ties are broken */
+  const size_t *number;   /* n: row numbers before sorting, by which ties of votes are broken */
   const double *rounding; /* d: distances in so many coordinates that are this close are equal */
 } ke_nested;
 

@@ -640,7 +640,8 @@ class KernelTakes(Model):
         distance = [math.sqrt(squared_distance(scores, row)) for row in self.fields["scores"]]
         if type == "class":
             near = min(distance) + self.tolerance
-            return next(label for label, d in zip(labels, distance) if d <= near)
+            votes = [label for label, d in zip(labels, distance) if d <= near]
+            return max(votes, key=votes.count)  # of as many the first
         least = [
             -min(d for label, d in zip(labels, distance) if label == level)
             for level in self.class_levels()

@@ -71,11 +71,20 @@ reference_relief <- function(z, y) {
   gamma / sqrt(sum(gamma^2))
 }
 
+# The label of most, of as many that of the first.
+reference_vote <- function(labels) {
+  count <- table(labels)[as.character(labels)]
+  labels[which(count == max(count))[1]]
+}
+
 # Class of the nearest row; rows no farther than the nearest by `rounding` are equally near, and
-# the lowest of them is taken.
+# vote.
 reference_takes_nearest <- function(scores, y, new, rounding = 0) {
-  lowest <- function(distance) which(distance <= min(distance) + rounding)[1]
-  y[apply(new, 1, function(s) lowest(sqrt(colSums((t(scores) - s)^2))))]
+  at <- apply(new, 1, function(s) {
+    distance <- sqrt(colSums((t(scores) - s)^2))
+    as.integer(reference_vote(y[distance <= min(distance) + rounding]))
+  })
+  factor(levels(y)[at], levels(y))
 }
 
 # `rounding`: one a number of coordinates.
@@ -83,6 +92,9 @@ reference_takes_loo <- function(scores, y, rounding = numeric(ncol(scores))) {
   vapply(seq_len(ncol(scores)), function(k) {
     distance <- as.matrix(stats::dist(scores[, seq_len(k), drop = FALSE]))
     diag(distance) <- Inf
-    mean(y[apply(distance, 1, function(d) which(d <= min(d) + rounding[k])[1])] != y)
+    mean(vapply(seq_along(y), function(i) {
+      d <- distance[i, ]
+      reference_vote(y[d <= min(d) + rounding[k]]) != y[i]
+    }, NA))
   }, 0)
 }

@@ -177,6 +177,54 @@ test_that("among identical training rows the lowest decides", {
   }
 })
 
+test_that("rows that are equally near vote, in prediction and when left out", {
+  cells <- as.matrix(expand.grid(a = 1:3, b = 1:2, c = 0:1))
+  with_seed(2, {
+    x <- cells[sample.int(12, 150, replace = TRUE), ]
+    y <- factor(c("u", "v", "w")[pmin(x[, 1] + sample(0:1, 150, TRUE), 3)])
+  })
+  for (select in c("none", "relief")) {
+    fit <- suppressWarnings(kernel_takes(x, y, select = select, basis = "kgs"))
+    tolerance <- score_tolerance(fit)
+    expect_identical(predict(fit, cells + 0),
+      reference_takes_nearest(fit$scores, y, predict(fit, cells + 0, type = "scores"),
+        tolerance[fit$size]))
+    expect_identical(fitted(fit), predict(fit, x))
+    expect_equal(fit$left_out_error, reference_takes_loo(fit$scores, y, tolerance)[fit$size])
+    loo <- suppressWarnings(kernel_takes(x, y, select = select, basis = "kgs", size = "loo"))
+    expect_equal(loo$path$loo[match(fit$directions, loo$path$direction)],
+      reference_takes_loo(fit$scores, y, tolerance))
+  }
+  # one cell: three votes of five
+  few <- kernel_takes(rbind(0, 0, 0, 0, 0, 4, 5), factor(c("a", "b", "b", "a", "b", "a", "a")),
+    select = "none")
+  expect_identical(as.character(predict(few, rbind(0, 4.1))), c("b", "a"))
+})
+
+test_that("votes are counted as one by one, over pieces and copies", {
+  with_seed(5, {
+    rows <- matrix(sample(0:2, 240, TRUE), 80)
+    new <- matrix(sample(0:2, 60, TRUE), 20)
+    y <- factor(sample(letters[1:3], 80, TRUE))
+  })
+  limit <- rep(c(0, 1, 2.5, 4), length.out = 80)
+  count <- function(x, self) {
+    t(vapply(seq_len(nrow(x)), function(i) {
+      near <- colSums((t(rows) - x[i, ])^2) <= limit[i]
+      if (self) near[i] <- FALSE
+      as.numeric(table(y[near]))
+    }, numeric(3)))
+  }
+  queries <- c(3, 7, 20)
+  expect_equal(votes_near(new, rows, y, limit, queries), count(new, FALSE)[queries, ])
+  own <- seq_len(80)
+  # rows that are alike share a limit where classes agree, as those of a search do
+  limit <- stats::ave(limit, do.call(paste, data.frame(rows, y)), FUN = max)
+  expect_equal(votes_near(rows, NULL, y, limit, own), count(rows, TRUE))
+  limit[] <- 100
+  expect_equal(votes_near(rows, NULL, y, limit, own), count(rows, TRUE))
+})
+
 test_that("without selection 1-NN in an RBF space is plain 1-NN", {
   odd <- seq(1, 150, by = 2)
   x <- scale(unique(iris_matrix()))
@@ -764,6 +812,52 @@ test_that("left alone, weights are Relief's where they clearly help, and else no
   expect_identical(plain$select, "none")
   expect_true(all(plain$weights == 1))
   expect_equal(plain$scores, predict(plain$basis, iris[1:4]), tolerance = 1e-9, ignore_attr = TRUE)
+})
+
+test_that("left alone, the basis goes on where neighbours left out are then found better", {
+  went_on <- c()
+  for (seed in 1:6) {
+    x <- random_matrix(60, 5, seed)
+    y <- factor(x[, 1] * x[, 2] > 0)
+    small <- kernel_takes(x, y, select = "none", threshold = identity)
+    whole <- kernel_takes(x, y, select = "none", threshold = function(t) 1e-4)
+    expect_gt(whole$size, small$size)
+    last <- function(fit) reference_takes_loo(fit$scores, y, score_tolerance(fit))[fit$size]
+    fit <- kernel_takes(x, y)
+    better <- last(whole) < last(small)
+    went_on[seed] <- better
+    expect_identical(fit$basis$index, (if (better) whole else small)$basis$index)
+    if (better) {
+      # and there a radial kernel has the neighbours of the columns
+      z <- scale(x)
+      expect_equal(whole$left_out_error, reference_takes_loo(z, y)[5])
+    }
+    # none of it where the user has said what he wants
+    expect_identical(kernel_takes(x, y, basis = "kobl")$basis$index, small$basis$index)
+    expect_identical(kernel_takes(x, y, select = "relief")$basis$index, small$basis$index)
+  }
+  expect_setequal(went_on, c(TRUE, FALSE))
+})
+
+test_that("weights are taken where they are right of more rows by two standard errors", {
+  control <- list(threads = 1L, verbose = FALSE)
+  taken <- c()
+  for (seed in 1:8) {
+    z <- random_matrix(80, 4, seed) %*% diag(c(0.5, 1, 1, 1))
+    y <- factor(z[, 1] + 0.3 * random_matrix(80, 1, seed + 50)[, 1] > 0)
+    wrong <- function(scores) {
+      distance <- as.matrix(stats::dist(scores))
+      diag(distance) <- Inf
+      y[apply(distance, 1, which.min)] != y
+    }
+    plain <- wrong(z)
+    weighted <- wrong(sweep(z, 2, reference_relief(z, y), "*"))
+    clear <- sum(plain) - sum(weighted) > 2 * sqrt(sum(plain != weighted))
+    taken[seed] <- clear
+    expect_identical(weigh_by_left_out(z, y, numeric(4), control)$select,
+      if (clear) "relief" else "none")
+  }
+  expect_setequal(taken, c(TRUE, FALSE))
 })
 
 test_that("with many classes the default is as good as the nearest neighbour", {
