@@ -84,6 +84,22 @@ double ffi_number(SEXP list, const char *name)
   return Rf_asReal(value);
 }
 
+size_t ffi_size(double value, const char *what)
+{
+  const double most = 9007199254740992.0; /* 2^53 */
+  ffi_assert(value >= 0.0 && value <= most && value < (double)SIZE_MAX, what);
+  return (size_t)value;
+}
+
+size_t ffi_count(SEXP list, const char *name) { return ffi_size(ffi_number(list, name), name); }
+
+const double *ffi_field(SEXP list, const char *name, size_t n)
+{
+  const double *v = ffi_optional(ffi_element(list, name), n, name);
+  ffi_assert(v != NULL, name);
+  return v;
+}
+
 int ffi_choice(SEXP text, const char *const *names, const char *what)
 {
   ffi_assert(TYPEOF(text) == STRSXP && XLENGTH(text) == 1, what);

@@ -42,6 +42,13 @@ void ffi_show_progress(ke_env *env, SEXP verbose);
 SEXP ffi_element(SEXP list, const char *name);
 double ffi_number(SEXP list, const char *name);
 
+/* A number from R that counts something, asserted: not negative, and small enough to be exact. */
+size_t ffi_size(double value, const char *what);
+size_t ffi_count(SEXP list, const char *name);
+
+/* A double vector of length n (asserted) of a list. */
+const double *ffi_field(SEXP list, const char *name, size_t n);
+
 /* A kernel from a named list: type (a name), its numbers, weights (scale factors of the columns)
  * or, of a sum or product, scale and parts. Weights must have length d; with SIZE_MAX they are not
  * read. */

@@ -23,7 +23,7 @@ SEXP ffi_search(const ke_objective *f, SEXP start, SEXP control)
   ffi_assert(from != NULL && TYPEOF(control) == VECSXP, "control");
   static const char *const optimizers[] = {"lbfgs", "ascent", NULL};
   const int plain = ffi_choice(ffi_element(control, "optimizer"), optimizers, "optimizer");
-  const size_t max_iter = (size_t)ffi_number(control, "max_iter");
+  const size_t max_iter = ffi_count(control, "max_iter");
   double *w = ffi_doubles(f->d);
   memcpy(w, from, f->d * sizeof(double));
   ke_search s = {.max_iter = max_iter,

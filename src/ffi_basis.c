@@ -125,14 +125,14 @@ static size_t first_capacity(const ke_basis *b, SEXP rule)
 {
   const double asked = ffi_number(rule, "columns");
   const size_t modest = ((size_t)1 << 25) / b->bodies.n, few = 2 * KE_BLOCK;
-  return ke_smaller(b->limit, asked > 0 ? (size_t)asked : modest > few ? modest : few);
+  return ke_smaller(b->limit, asked > 0 ? ffi_size(asked, "columns") : modest > few ? modest : few);
 }
 
 static size_t candidates_for(size_t n, SEXP rule)
 {
   const double asked = ffi_number(rule, "candidates");
   const size_t least = method_of(rule) == KE_RANDOM ? KE_PROPOSALS : 1;
-  const size_t most = asked >= (double)least ? (size_t)asked
+  const size_t most = asked >= (double)least ? ffi_size(asked, "candidates")
                       : asked > 0            ? least
                                              : KE_CANDIDATES_MAX;
   return ke_smaller(ke_smaller(n, KE_CANDIDATES_MAX), most);
@@ -144,7 +144,7 @@ ke_basis ffi_head(ke_bodies bodies, SEXP rule)
   memset(&b, 0, sizeof b);
   b.bodies = bodies;
   b.rule = ke_rule_of(method_of(rule));
-  b.limit = (size_t)ffi_number(rule, "limit");
+  b.limit = ffi_count(rule, "limit");
   b.tol = ffi_number(rule, "tol");
   b.threshold = ffi_optional(ffi_element(rule, "threshold"), b.limit + 1, "threshold");
   ffi_assert(b.limit >= 1 && b.limit <= bodies.n, "limit");
@@ -292,7 +292,7 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
   ke_status status = ffi_source(source, &s);
   if (status != KE_OK)
     return ffi_status(status);
-  centre c = {(size_t)ffi_number(rule, "neighbours"), NULL, NULL, 0.0};
+  centre c = {ffi_count(rule, "neighbours"), NULL, NULL, 0.0};
   ffi_assert(c.count <= ke_smaller(s.n, KE_BLOCK), "neighbours");
   c.rows = ffi_sizes(c.count);
   if (c.count > 0)

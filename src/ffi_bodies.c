@@ -59,8 +59,10 @@ static void add_nodes(ke_ladder *l, SEXP nodes)
   const size_t *tiles = ffi_big_sizes(ffi_element(nodes, "tiles"), &same);
   const double *value = ffi_matrix(ffi_element(nodes, "value"), &width, &columns, "sums");
   ffi_assert(count == same && count == columns && width == l->width, "sums");
-  for (size_t q = 0; q < count; q++)
+  for (size_t q = 0; q < count; q++) {
+    ffi_assert(tiles[q] > 0 && l->count < KE_RUNGS, "sums");
     ke_ladder_add(l, start[q], tiles[q], value + q * width);
+  }
 }
 
 /* ---- start ------------------------------------------------------------------------------------
@@ -109,17 +111,21 @@ static void far_first(void *self, const size_t *rows, size_t count, double *fitn
   double *value = ffi_doubles(KE_RUNGS * KE_BLOCK);
   for (size_t j = 0; j < count; j += KE_BLOCK) {
     ke_ladder sums = ke_new_ladder(ke_smaller(KE_BLOCK, count - j), value);
-    for (R_xlen_t q = 0; q < XLENGTH(answer); q++)
-      add_nodes(&sums, VECTOR_ELT(ffi_element(VECTOR_ELT(answer, q), "sums"), j / KE_BLOCK));
+    for (R_xlen_t q = 0; q < XLENGTH(answer); q++) {
+      SEXP of = ffi_element(VECTOR_ELT(answer, q), "sums");
+      ffi_assert(TYPEOF(of) == VECSXP && (size_t)XLENGTH(of) > j / KE_BLOCK, "sums");
+      add_nodes(&sums, VECTOR_ELT(of, (R_xlen_t)(j / KE_BLOCK)));
+    }
     ke_ladder_total(&sums, fitness + j);
   }
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++) {
     size_t here;
     const size_t *which = ffi_big_sizes(ffi_element(VECTOR_ELT(answer, q), "which"), &here);
-    const double *inverse =
-        ffi_optional(ffi_element(VECTOR_ELT(answer, q), "inverse"), here, "inverse");
-    for (size_t k = 0; k < here; k++)
+    const double *inverse = ffi_field(VECTOR_ELT(answer, q), "inverse", here);
+    for (size_t k = 0; k < here; k++) {
+      ffi_assert(which[k] < count, "first");
       fitness[which[k]] *= inverse[k];
+    }
   }
   UNPROTECT(2);
 }
@@ -156,7 +162,7 @@ static size_t length_of(SEXP answer, const char *name)
 {
   size_t sum = 0;
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++)
-    sum += (size_t)XLENGTH(ffi_element(VECTOR_ELT(answer, q), name));
+    sum += (size_t)Rf_xlength(ffi_element(VECTOR_ELT(answer, q), name));
   return sum;
 }
 
@@ -166,7 +172,7 @@ static void join(SEXP answer, const char *rows, const char *keys, size_t *row, d
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++) {
     size_t count;
     const size_t *of = ffi_big_sizes(ffi_element(VECTOR_ELT(answer, q), rows), &count);
-    const double *k = ffi_optional(ffi_element(VECTOR_ELT(answer, q), keys), count, keys);
+    const double *k = ffi_field(VECTOR_ELT(answer, q), keys, count);
     memcpy(row, of, count * sizeof *row);
     memcpy(key, k, count * sizeof *key);
     row += count;
@@ -186,6 +192,8 @@ static void far_propose(void *self, const ke_wish *wish, ke_proposal *out, const
   r->head->state.keys = ffi_doubles(out->count);
   join(answer, "row", "key", out->row, out->key);
   join(answer, "step_row", "step_key", out->row + out->count, out->key + out->count);
+  for (size_t k = 0; k < out->count + out->steps; k++)
+    ffi_assert(out->row[k] < r->n, "proposals");
   out->outside = 0.0;
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++) {
     const double outside = ffi_number(VECTOR_ELT(answer, q), "outside");
@@ -207,13 +215,14 @@ static double far_weigh(void *self, const ke_judge *judge, const ke_env *env)
   SEXP answer = PROTECT(answer_to(r, &wish, "weigh"));
   r->nodes = 0;
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++)
-    r->nodes += (size_t)XLENGTH(ffi_element(VECTOR_ELT(answer, q), "start"));
+    r->nodes += (size_t)Rf_xlength(ffi_element(VECTOR_ELT(answer, q), "start"));
   r->start = ffi_sizes(r->nodes + 1);
   r->value = ffi_doubles(r->nodes);
   join(answer, "start", "value", r->start, r->value);
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++)
     add_nodes(&sums, VECTOR_ELT(answer, q));
   r->start[r->nodes] = (r->n + KE_TILE - 1) / KE_TILE;
+  ffi_assert(r->nodes > 0, "sums");
   ke_ladder_total(&sums, &sum);
   UNPROTECT(1);
   return sum;
@@ -245,8 +254,10 @@ static void far_find(void *self, const ke_judge *judge, const double *target, si
     const size_t *which = ffi_big_sizes(ffi_element(VECTOR_ELT(answer, q), "which"), &here);
     const size_t *found = ffi_big_sizes(ffi_element(VECTOR_ELT(answer, q), "row"), &same);
     ffi_assert(here == same, "draws");
-    for (size_t k = 0; k < here; k++)
+    for (size_t k = 0; k < here; k++) {
+      ffi_assert(which[k] < count && found[k] < r->n, "draws");
       row[which[k]] = found[k];
+    }
   }
   UNPROTECT(2);
 }
@@ -254,14 +265,13 @@ static void far_find(void *self, const ke_judge *judge, const double *target, si
 /* ---- candidates ---------------------------------------------------------------------------------
  */
 
-static void take_part(ke_pool *pool, size_t size, SEXP part)
+static size_t take_part(ke_pool *pool, size_t size, SEXP part)
 {
   size_t here, rows, columns;
   const size_t *which = ffi_big_sizes(ffi_element(part, "which"), &here);
   const double *panel = ffi_matrix(ffi_element(part, "panel"), &rows, &columns, "panel");
-  const double *left = ffi_optional(ffi_element(part, "left"), here, "left"),
-               *gained = ffi_optional(ffi_element(part, "gained"), here, "gained"),
-               *weight = ffi_optional(ffi_element(part, "weight"), here, "weight");
+  const double *left = ffi_field(part, "left", here), *gained = ffi_field(part, "gained", here),
+               *weight = ffi_field(part, "weight", here);
   ffi_assert(rows == here && columns == size, "panel");
   for (size_t k = 0; k < here; k++) {
     const size_t c = which[k];
@@ -272,6 +282,7 @@ static void take_part(ke_pool *pool, size_t size, SEXP part)
     for (size_t l = 0; l < size; l++)
       pool->panel[c + l * pool->most] = panel[k + l * here];
   }
+  return here;
 }
 
 /* Each body tells of the candidates that are its own; `source` is the kernel between them all. */
@@ -286,12 +297,16 @@ static void far_rows(void *self, size_t size, ke_pool *pool, const ke_env *env)
   SET_VECTOR_ELT(message, 1, ffi_big_numbers(pool->row, pool->count));
   set_number(message, 2, (double)size);
   SEXP answer = PROTECT(send(r, message)), parts = ffi_element(answer, "parts");
+  ffi_assert(TYPEOF(parts) == VECSXP, "candidates");
+  size_t known = 0;
   for (R_xlen_t q = 0; q < XLENGTH(parts); q++)
-    if (XLENGTH(ffi_element(VECTOR_ELT(parts, q), "which")) > 0)
-      take_part(pool, size, VECTOR_ELT(parts, q));
+    if (Rf_xlength(ffi_element(VECTOR_ELT(parts, q), "which")) > 0)
+      known += take_part(pool, size, VECTOR_ELT(parts, q));
+  ffi_assert(known == pool->count, "candidates");
   SET_VECTOR_ELT(r->box, CANDIDATES, ffi_element(answer, "source"));
   const ke_status status = ffi_source(VECTOR_ELT(r->box, CANDIDATES), &r->candidates);
-  ffi_assert(status == KE_OK && r->candidates.n == pool->count, "candidates");
+  ffi_assert(status == KE_OK && r->candidates.symmetric && r->candidates.n == pool->count,
+             "candidates");
   for (size_t c = 0; c < pool->count; c++)
     number[c] = c;
   r->candidates.does->gather(r->candidates.self, KE_CANDIDATES, number, pool->count);
@@ -355,9 +370,11 @@ static void keep_cholesky(const remote *r, const ke_round *round, SEXP answer)
     const size_t *pick = ffi_big_sizes(ffi_element(own, "pick"), &here);
     const double *entries = ffi_matrix(ffi_element(own, "entries"), &rows, &columns, "own");
     ffi_assert(rows == here && columns == round->picks, "own");
-    for (size_t k = 0; k < here; k++)
+    for (size_t k = 0; k < here; k++) {
+      ffi_assert(pick[k] < round->picks, "own");
       for (size_t l = 0; l <= pick[k]; l++)
         to[pick[k] + (round->size + l) * L] = entries[k + l * here];
+    }
   }
 }
 
@@ -372,8 +389,8 @@ static void far_update(void *self, const ke_round *round, ke_pick *path, const k
   SEXP fused = PROTECT(Rf_allocVector(VECSXP, XLENGTH(answer)));
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++) {
     SEXP of = VECTOR_ELT(answer, q);
-    const double *best = ffi_optional(ffi_element(of, "best"), round->picks, "best"),
-                 *lowest = ffi_optional(ffi_element(of, "lowest"), round->picks, "lowest");
+    const double *best = ffi_field(of, "best", round->picks),
+                 *lowest = ffi_field(of, "lowest", round->picks);
     for (size_t l = 0; l < round->picks; l++) {
       const ke_pick tail = {.best = best[l], .lowest = lowest[l]};
       ke_add_extreme(&extreme[l], &tail);
@@ -446,9 +463,9 @@ SEXP ffi_bodies(SEXP rule, SEXP n, SEXP ask, SEXP threads)
   remote *r = (remote *)ffi_alloc(1, sizeof *r);
   memset(r, 0, sizeof *r);
   r->ask = ask;
-  r->n = (size_t)Rf_asReal(n);
+  r->n = ffi_size(Rf_asReal(n), "rows");
   r->box = PROTECT(Rf_allocVector(VECSXP, BOXES));
-  ffi_assert(Rf_isFunction(ask) && Rf_asReal(n) >= 1.0, "bodies");
+  ffi_assert(Rf_isFunction(ask) && r->n >= 1, "bodies");
   const ke_bodies bodies = {&does, r, r->n};
   ke_basis b = ffi_head(bodies, rule);
   r->head = &b;

@@ -20,10 +20,8 @@ size_t *ffi_big_sizes(SEXP from, size_t *count)
   ffi_assert(TYPEOF(from) == REALSXP, "numbers");
   *count = (size_t)XLENGTH(from);
   size_t *out = ffi_sizes(*count);
-  for (size_t i = 0; i < *count; i++) {
-    ffi_assert(REAL(from)[i] >= 0.0, "numbers");
-    out[i] = (size_t)REAL(from)[i];
-  }
+  for (size_t i = 0; i < *count; i++)
+    out[i] = ffi_size(REAL(from)[i], "numbers");
   return out;
 }
 
@@ -63,8 +61,8 @@ static ke_body body_at(size_t n, SEXP where)
   ke_body b;
   memset(&b, 0, sizeof b);
   b.n = n;
-  b.first = (size_t)ffi_number(where, "first");
-  b.whole = (size_t)ffi_number(where, "whole");
+  b.first = ffi_count(where, "first");
+  b.whole = ffi_count(where, "whole");
   ffi_assert(b.first % KE_TILE == 0 && b.first + n <= b.whole, "rows of a body");
   b.keys = ffi_doubles(n);
   b.sorted = ffi_doubles(n);
@@ -73,12 +71,13 @@ static ke_body body_at(size_t n, SEXP where)
 
 static ke_body body_of(SEXP state, SEXP where)
 {
-  const size_t n = (size_t)XLENGTH(ffi_element(state, "residual"));
+  const size_t n = (size_t)Rf_xlength(ffi_element(state, "residual"));
   ke_body b = body_at(n, where);
   b.inverse = part_of(state, "inverse", n);
   b.weight = part_of(state, "weight", n);
   b.residual = part_of(state, "residual", n);
   b.explained = part_of(state, "explained", n);
+  ffi_assert(b.inverse && b.weight && b.residual, "state");
   return b;
 }
 
@@ -107,6 +106,8 @@ static guests guests_of(SEXP source, SEXP x, size_t n)
   memset(&g, 0, sizeof g);
   ffi_matrix(x, &count, &d, "x");
   g.packed = ffi_element(source, "f") == R_NilValue;
+  SEXP own = ffi_element(source, "x");
+  ffi_assert(!g.packed || (!ffi_is_sparse(own) && ffi_width(own) == d), "columns of guests");
   g.number = ffi_sizes(count);
   for (size_t i = 0; i < count; i++)
     g.number[i] = g.packed ? i : n + i;
@@ -181,6 +182,7 @@ SEXP ffi_body_fitness(SEXP source, SEXP state, SEXP where, SEXP x, SEXP threads)
   const ke_status status = ffi_source(source, &s);
   ffi_assert(status == KE_OK, "rows of a body");
   ke_body b = body_of(state, where);
+  ffi_assert(s.symmetric && s.n == b.n, "rows of a body");
   b.source = &s;
   const guests g = guests_of(source, x, b.n);
   const size_t count = (size_t)Rf_nrows(x), blocks = (count + KE_BLOCK - 1) / KE_BLOCK;
@@ -222,9 +224,8 @@ static SEXP proposal_to_r(const ke_proposal *p)
 SEXP ffi_body_propose(SEXP state, SEXP where, SEXP wish)
 {
   const ke_body b = body_of(state, where);
-  const ke_wish w = {judge_of(wish), (int)ffi_number(wish, "in_order"),
-                     (size_t)ffi_number(wish, "most"), (size_t)ffi_number(wish, "from"),
-                     (size_t)ffi_number(wish, "forced")};
+  const ke_wish w = {judge_of(wish), (int)ffi_number(wish, "in_order"), ffi_count(wish, "most"),
+                     ffi_count(wish, "from"), ffi_count(wish, "forced")};
   ke_proposal p = {.row = ffi_sizes(b.n), .key = b.sorted};
   ke_body_propose(&b, &w, &p);
   return proposal_to_r(&p);
@@ -267,7 +268,7 @@ SEXP ffi_body_rows(SEXP state, SEXP factor, SEXP where, SEXP index, SEXP size)
   const char *names[] = {"panel", "left", "gained", "weight", ""};
   size_t count;
   ke_body b = body_of(state, where);
-  const size_t *row = ffi_big_sizes(index, &count), L = (size_t)Rf_asReal(size);
+  const size_t *row = ffi_big_sizes(index, &count), L = ffi_size(Rf_asReal(size), "size");
   attach_factor(&b, factor);
   ffi_assert(b.weight && L <= b.capacity, "weight and size");
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
@@ -327,7 +328,7 @@ static ke_round round_of(SEXP round)
   size_t picks, columns, count;
   ke_round r;
   memset(&r, 0, sizeof r);
-  r.size = (size_t)ffi_number(round, "size");
+  r.size = ffi_count(round, "size");
   r.panel = ffi_matrix(ffi_element(round, "panel"), &picks, &columns, "panel");
   r.picks = r.ld = picks;
   r.index = ffi_big_sizes(ffi_element(round, "index"), &count);
@@ -350,6 +351,7 @@ SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP roun
   const ke_status status = ffi_source(source, &s);
   ffi_assert(status == KE_OK && TYPEOF(rounds) == VECSXP, "rows of a body");
   ke_body b = body_of(state, where);
+  ffi_assert(s.symmetric && s.n == b.n, "rows of a body");
   b.source = &s;
   attach_factor(&b, factor);
   b.work = ffi_doubles(ke_body_work(b.capacity, env.threads));
@@ -361,6 +363,7 @@ SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP roun
     const ke_round r = round_of(round);
     const guests g = guests_of(source, ffi_element(round, "x"), b.n);
     ffi_assert(r.size + r.picks <= b.capacity, "factor");
+    ffi_assert((size_t)Rf_nrows(ffi_element(round, "x")) == r.picks, "x");
     ke_totals totals = ke_new_totals(r.picks, sums, extreme);
     host(&s, &g, 0, r.picks);
     ke_body_update(&b, &r, Rf_asLogical(again) ? NULL : &totals, &env);

@@ -24,8 +24,9 @@ static ke_criterion criterion_of(SEXP x, SEXP u, SEXP spec, SEXP kernel, const k
   c.type = (ke_criterion_type)ffi_choice(ffi_element(spec, "type"), types, "criterion");
   c.constant = ffi_number(spec, "constant");
   if (ffi_element(spec, "shares") != R_NilValue) {
-    c.share = (size_t)ffi_number(spec, "share");
-    c.shares = (size_t)ffi_number(spec, "shares");
+    c.share = ffi_count(spec, "share");
+    c.shares = ffi_count(spec, "shares");
+    ffi_assert(c.share < c.shares, "share");
   }
   c.x = ffi_matrix(x, &c.n, &c.d, "x");
   c.kernel = ffi_kernel(kernel, c.d);

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static const double *vector_of(SEXP list, const char *name, size_t n)
-{
-  const double *at = ffi_optional(ffi_element(list, name), n, name);
-  ffi_assert(at != NULL, name);
-  return at;
-}
-
 static double *copy_vector(SEXP list, int at, const double *from, size_t n)
 {
   SET_VECTOR_ELT(list, at, Rf_allocVector(REALSXP, (R_xlen_t)n));
@@ -30,11 +23,11 @@ SEXP ffi_descend(SEXP problem, SEXP state, SEXP order, SEXP sweeps)
   const ke_env env = ffi_env_serial();
   ke_descent p;
   p.z = ffi_matrix(ffi_element(problem, "z"), &p.d, &p.n, "z");
-  p.scale = vector_of(problem, "scale", p.d);
-  p.diagonal = vector_of(problem, "diagonal", p.n);
-  p.linear = vector_of(problem, "linear", p.n);
-  p.lower = vector_of(problem, "lower", p.n);
-  p.upper = vector_of(problem, "upper", p.n);
+  p.scale = ffi_field(problem, "scale", p.d);
+  p.diagonal = ffi_field(problem, "diagonal", p.n);
+  p.linear = ffi_field(problem, "linear", p.n);
+  p.lower = ffi_field(problem, "lower", p.n);
+  p.upper = ffi_field(problem, "upper", p.n);
   p.level = Rf_asReal(ffi_element(problem, "level"));
   p.spread = Rf_asReal(ffi_element(problem, "spread"));
   ffi_assert(TYPEOF(order) == INTSXP, "order");
@@ -42,8 +35,8 @@ SEXP ffi_descend(SEXP problem, SEXP state, SEXP order, SEXP sweeps)
   for (size_t i = 0; i < count; i++)
     ffi_assert(INTEGER(order)[i] >= 0 && (size_t)INTEGER(order)[i] < p.n, "order");
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  double *b = copy_vector(out, 0, vector_of(state, "b", p.n), p.n);
-  double *v = copy_vector(out, 1, vector_of(state, "v", p.d), p.d);
+  double *b = copy_vector(out, 0, ffi_field(state, "b", p.n), p.n);
+  double *v = copy_vector(out, 1, ffi_field(state, "v", p.d), p.d);
   double *slope = copy_vector(out, 2, NULL, p.n);
   double sum = Rf_asReal(ffi_element(state, "sum")), worst = 0.0;
   for (int i = 0; i < Rf_asInteger(sweeps); i++)

@@ -20,21 +20,14 @@ static SEXP pack_result(SEXP solution, SEXP gradient, const ke_dual_result *r, k
   return out;
 }
 
-static const double *vector_of(SEXP list, const char *name, size_t n)
-{
-  const double *v = ffi_optional(ffi_element(list, name), n, name);
-  ffi_assert(v != NULL, name);
-  return v;
-}
-
 static ke_dual read_problem(SEXP problem, size_t n)
 {
   ffi_assert(TYPEOF(problem) == VECSXP && n > 0, "problem");
   const ke_dual p = {.n = n,
                      .ldk = n,
-                     .linear = vector_of(problem, "linear", n),
-                     .lower = vector_of(problem, "lower", n),
-                     .upper = vector_of(problem, "upper", n),
+                     .linear = ffi_field(problem, "linear", n),
+                     .lower = ffi_field(problem, "lower", n),
+                     .upper = ffi_field(problem, "upper", n),
                      .total = ffi_number(problem, "total")};
   return p;
 }
@@ -42,7 +35,7 @@ static ke_dual read_problem(SEXP problem, size_t n)
 static SEXP start_of(SEXP problem, size_t n)
 {
   SEXP solution = Rf_allocVector(REALSXP, (R_xlen_t)n);
-  memcpy(REAL(solution), vector_of(problem, "start", n), n * sizeof(double));
+  memcpy(REAL(solution), ffi_field(problem, "start", n), n * sizeof(double));
   return solution;
 }
 
@@ -56,7 +49,7 @@ SEXP ffi_dual(SEXP K, SEXP problem, SEXP control)
   p.k = k;
   /* faces as wide as is any use */
   ke_dual_control settings = {.tol = ffi_number(control, "tol"), .face = ke_smaller(n, 1000)};
-  settings.max_iter = (size_t)ffi_number(control, "max_iter");
+  settings.max_iter = ffi_count(control, "max_iter");
   settings.doubles = ffi_doubles(ke_dual_doubles(n, settings.face));
   settings.indices = ffi_sizes(ke_dual_indices(n));
   SEXP solution = PROTECT(start_of(problem, n));
@@ -85,11 +78,11 @@ SEXP ffi_working(SEXP sources, SEXP problem, SEXP control)
   }
   const size_t n = source[0].n;
   w.source = source;
-  w.weight = vector_of(sources, "weights", w.terms);
+  w.weight = ffi_field(sources, "weights", w.terms);
   w.problem = read_problem(problem, n);
   ke_working_control settings = {.tol = ffi_number(control, "tol")};
-  settings.max_iter = (size_t)ffi_number(control, "max_iter");
-  settings.size = ke_smaller(n, (size_t)fmax(16.0, ffi_number(control, "size")));
+  settings.max_iter = ffi_count(control, "max_iter");
+  settings.size = ke_smaller(n, ffi_size(fmax(16.0, ffi_number(control, "size")), "size"));
   const double fit = ffi_number(control, "cache") / (8.0 * (double)n);
   settings.columns = (size_t)fmin((double)n, fmax((double)settings.size, fit));
   settings.doubles = ffi_doubles(ke_working_doubles(n, &settings));

@@ -8,15 +8,16 @@ typedef struct {
   ke_look *look;
 } unpacking;
 
-static size_t count_leaves(SEXP spec)
+static size_t count_leaves(SEXP spec, size_t depth)
 {
   SEXP parts = ffi_element(spec, "parts");
   size_t sum = 0;
+  ffi_assert(depth <= KE_DEPTH, "depth of a kernel");
   if (parts == R_NilValue)
     return 1;
   ffi_assert(TYPEOF(parts) == VECSXP && XLENGTH(parts) > 0, "parts of a kernel");
   for (R_xlen_t q = 0; q < XLENGTH(parts); q++)
-    sum += count_leaves(VECTOR_ELT(parts, q));
+    sum += count_leaves(VECTOR_ELT(parts, q), depth + 1);
   return sum;
 }
 
@@ -41,14 +42,14 @@ static double number_or(SEXP spec, const char *name, double otherwise)
   return ffi_element(spec, name) == R_NilValue ? otherwise : ffi_number(spec, name);
 }
 
-static ke_kernel unpack(SEXP spec, unpacking *u, size_t depth)
+static ke_kernel unpack(SEXP spec, unpacking *u)
 {
   SEXP name = ffi_element(spec, "type"), parts = ffi_element(spec, "parts");
   ffi_assert(TYPEOF(name) == STRSXP && XLENGTH(name) == 1, "kernel type");
   ke_kernel k;
   memset(&k, 0, sizeof k);
   k.type = ke_kernel_named(CHAR(STRING_ELT(name, 0)));
-  ffi_assert(k.type != NULL && depth <= KE_DEPTH, "kernel type");
+  ffi_assert(k.type != NULL, "kernel type");
   ffi_assert((k.type->combine != NULL) == (parts != R_NilValue), "parts of a kernel");
   k.scale = number_or(spec, "scale", 1.0);
   k.offset = number_or(spec, "offset", 0.0);
@@ -61,7 +62,7 @@ static ke_kernel unpack(SEXP spec, unpacking *u, size_t depth)
   k.parts = (size_t)XLENGTH(parts);
   ke_kernel *part = (ke_kernel *)ffi_alloc(k.parts, sizeof(ke_kernel));
   for (size_t q = 0; q < k.parts; q++)
-    part[q] = unpack(VECTOR_ELT(parts, (R_xlen_t)q), u, depth + 1);
+    part[q] = unpack(VECTOR_ELT(parts, (R_xlen_t)q), u);
   k.part = part;
   return k;
 }
@@ -69,8 +70,8 @@ static ke_kernel unpack(SEXP spec, unpacking *u, size_t depth)
 ke_kernel ffi_kernel(SEXP spec, size_t d)
 {
   unpacking u = {d, 0, NULL};
-  u.look = (ke_look *)ffi_alloc(count_leaves(spec), sizeof(ke_look));
-  ke_kernel kernel = unpack(spec, &u, 0);
+  u.look = (ke_look *)ffi_alloc(count_leaves(spec, 0), sizeof(ke_look));
+  ke_kernel kernel = unpack(spec, &u);
   kernel.blocks = u.blocks;
   kernel.look = u.look;
   return kernel;

@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-static SEXP field(SEXP list, const char *name)
-{
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  ffi_assert(TYPEOF(list) == VECSXP && XLENGTH(names) == XLENGTH(list), "fit");
-  for (R_xlen_t i = 0; i < XLENGTH(list); i++)
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
-      return VECTOR_ELT(list, i);
-  return R_NilValue;
-}
-
 static double *new_element(SEXP list, int at, size_t rows, size_t columns)
 {
   SEXP value = Rf_allocMatrix(REALSXP, (int)rows, (int)columns);
@@ -32,7 +22,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP 
 {
   const char *names[] = {"q",       "y",         "r",         "c",       "center", "mean",
                          "weights", "intercept", "dependent", "threads", ""};
-  ke_regression g;
+  ke_regression g = {0};
   size_t rows;
   const double *coordinates = ffi_matrix(z, &g.n, &g.L, "coordinates");
   const double *response = ffi_matrix(y, &rows, &g.k, "y");
@@ -77,17 +67,17 @@ static ke_regression unpack(SEXP fit)
 {
   ke_regression g;
   size_t rows, columns;
-  SEXP dependent = field(fit, "dependent"), total = field(fit, "total");
+  SEXP dependent = ffi_element(fit, "dependent"), total = ffi_element(fit, "total");
   memset(&g, 0, sizeof g);
-  g.z = (double *)ffi_matrix(field(fit, "q"), &g.n, &g.L, "q");
-  g.y = (double *)ffi_matrix(field(fit, "y"), &rows, &g.k, "y");
+  g.z = (double *)ffi_matrix(ffi_element(fit, "q"), &g.n, &g.L, "q");
+  g.y = (double *)ffi_matrix(ffi_element(fit, "y"), &rows, &g.k, "y");
   ffi_assert(rows == g.n, "dimensions");
-  g.r = (double *)ffi_matrix(field(fit, "r"), &rows, &columns, "r");
+  g.r = (double *)ffi_matrix(ffi_element(fit, "r"), &rows, &columns, "r");
   ffi_assert(rows == g.L && columns == g.L, "r");
-  g.c = (double *)ffi_matrix(field(fit, "c"), &rows, &columns, "c");
+  g.c = (double *)ffi_matrix(ffi_element(fit, "c"), &rows, &columns, "c");
   ffi_assert(rows == g.L && columns == g.k, "c");
-  g.weight = ffi_optional(field(fit, "weights"), g.n, "weights");
-  g.intercept = Rf_asLogical(field(fit, "intercept"));
+  g.weight = ffi_optional(ffi_element(fit, "weights"), g.n, "weights");
+  g.intercept = Rf_asLogical(ffi_element(fit, "intercept"));
   ffi_assert(TYPEOF(dependent) == LGLSXP && (size_t)XLENGTH(dependent) == g.L, "dependent");
   g.dependent = LOGICAL(dependent);
   g.total = total == R_NilValue ? sum_of(g.weight, g.n) : Rf_asReal(total);
@@ -119,7 +109,7 @@ static SEXP pack(ke_loo *o, size_t count, size_t kept)
 /* As many threads as the fit was given. */
 static ke_env env_of(SEXP fit)
 {
-  SEXP threads = field(fit, "threads");
+  SEXP threads = ffi_element(fit, "threads");
   return threads == R_NilValue ? ffi_env_serial() : ffi_env(threads);
 }
 
@@ -180,12 +170,11 @@ static ke_bidiagonal unpack_bidiagonal(SEXP turned)
   size_t rows, columns;
   ke_bidiagonal b;
   memset(&b, 0, sizeof b);
-  b.p = (double *)ffi_matrix(field(turned, "p"), &rows, &columns, "p");
+  b.p = (double *)ffi_matrix(ffi_element(turned, "p"), &rows, &columns, "p");
   ffi_assert(rows == columns && rows > 0, "p");
   b.size = rows;
-  b.diagonal = (double *)ffi_optional(field(turned, "diagonal"), rows, "diagonal");
-  b.over = (double *)ffi_optional(field(turned, "over"), rows, "over");
-  ffi_assert(b.diagonal && b.over, "turned");
+  b.diagonal = (double *)ffi_field(turned, "diagonal", rows);
+  b.over = (double *)ffi_field(turned, "over", rows);
   return b;
 }
 

@@ -224,25 +224,29 @@ body_calls <- function() {
   nodes <- list(start = 0, tiles = 1, target = 0.5)
   bad_where <- list(list(first = 1, whole = 7), list(first = 0, whole = 5), list())
   bad_state <- list(utils::modifyList(state, list(weight = 1)),
-    utils::modifyList(state, list(inverse = 1:6)))
+    utils::modifyList(state, list(inverse = 1:6)), state[-1], state[-2], list())
+  short <- lapply(state[1:3], utils::head, 5)
+  wide <- cbind(x[1:2, ], 1)
   changed <- function(what, ...) utils::modifyList(what, list(...))
   list(
     ffi_body_start = list(list(rows, where, TRUE), list(list(list(), 1), bad_where, NULL)),
     ffi_body_fitness = list(list(rows, state, where, x[1:2, ], 1L),
-      list(list(list()), bad_state, bad_where, list(1, "a"), list(0L))),
+      list(list(list()), c(bad_state, list(short)), bad_where, list(1, "a", wide), list(0L))),
     ffi_body_propose = list(list(state, where, wish),
-      list(bad_state, bad_where, list(list(), changed(wish, most = "a")))),
+      list(bad_state, bad_where, list(list(), changed(wish, most = "a"), changed(wish, most = -1),
+        changed(wish, from = NaN), changed(wish, forced = Inf)))),
     ffi_body_weigh = list(list(state, where, wish), list(bad_state, bad_where, list(list()))),
     ffi_body_find = list(list(state, where, wish, nodes),
       list(bad_state, bad_where, list(list()), list(changed(nodes, start = 1),
         changed(nodes, tiles = 2), changed(nodes, target = 1:2), changed(nodes, start = c(0, 0)),
-        changed(nodes, start = -1)))),
+        changed(nodes, start = -1), changed(nodes, start = 1e300)))),
     ffi_body_rows = list(list(state, factor, where, c(0, 5), 2),
-      list(c(bad_state, list(state[-2L])), list(factor[-1, ], 1), bad_where, list(6, -1, 1L),
-        list(3))),
+      list(bad_state, list(factor[-1, ], 1), bad_where, list(6, -1, 1L), list(3, -1, NaN))),
     ffi_body_update = list(list(rows, state, factor, where, list(round), FALSE, 1L),
-      list(list(list()), bad_state, list(factor[-1, ], factor[, 1, drop = FALSE]), bad_where,
-        list(round, list(changed(round, size = 1)), list(changed(round, index = 0)),
-          list(changed(round, panel = 1)), list(changed(round, x = 1))), NULL, list(0L)))
+      list(list(list()), c(bad_state, list(short)), list(factor[-1, ], factor[, 1, drop = FALSE]),
+        bad_where, list(round, list(changed(round, size = 1)), list(changed(round, index = 0)),
+          list(changed(round, panel = 1)), list(changed(round, x = 1)),
+          list(changed(round, x = wide)), list(changed(round, x = x[1, , drop = FALSE]))),
+        NULL, list(0L)))
   )
 }

@@ -56,6 +56,60 @@ test_that("the engine of bases refuses a source or a rule that does not fit", {
   refused(run(list(K = K), rule, 0L))
 })
 
+test_that("kernels nested without end are refused before they are walked", {
+  kernel <- list(type = "rbf", scale = 1)
+  for (i in 1:3000) kernel <- list(type = "sum", parts = list(kernel))
+  expect_error(.Call(ffi_kernel_traits, kernel), "internal error")
+})
+
+# Every leaf and every list of an answer, as paths; and the answer with one of them changed.
+paths_of <- function(x, path = integer()) {
+  if (!is.list(x)) return(list(path))
+  inside <- lapply(seq_along(x), function(i) paths_of(x[[i]], c(path, i)))
+  c(if (length(path)) list(path), unlist(inside, recursive = FALSE))
+}
+
+# Runs `code` while answers that head_ask() gets pass through another function.
+with_head_ask <- function(other, code) {
+  own <- head_ask
+  on.exit(utils::assignInNamespace("head_ask", own, "kernelect"))
+  utils::assignInNamespace("head_ask", function(head, message) other(message, own(head, message)),
+    "kernelect")
+  suppressWarnings(code)
+}
+
+test_that("no answer of a body, nor of a log of them, makes the head crash", {
+  x <- random_matrix(150, 3)
+  spoils <- list(NULL, numeric(), -1, NaN, 1e300, 1e9, "a", list(), matrix(0, 0, 0))
+  tried <- refused <- 0L
+  for (method in c("fvs", "random", "kgs")) {
+    fit <- function() {
+      set.seed(1)
+      kernel_basis(as_row_source(x, rows = 80), method = method, size = 4)
+    }
+    seen <- list()
+    whole <- with_head_ask(function(message, answer) {
+      if (is.null(seen[[message$kind]])) seen[[message$kind]] <<- answer
+      answer
+    }, fit())
+    expect_length(whole$index, 4)
+    for (kind in names(seen)) {
+      paths <- paths_of(seen[[kind]])
+      for (path in paths[round(seq(1, length(paths), length.out = min(length(paths), 25)))]) {
+        tried <- tried + 1L
+        value <- spoils[[tried %% length(spoils) + 1L]]
+        outcome <- try(with_head_ask(function(message, answer) {
+          if (message$kind == kind) answer[[path]] <- value
+          answer
+        }, fit()), silent = TRUE)
+        refused <- refused + inherits(outcome, "try-error")
+        expect_true(inherits(outcome, c("kernel_basis", "try-error")))
+      }
+    }
+  }
+  expect_gt(refused, tried / 2)
+})
+
 test_that("every entry point is called here, but for those without arguments", {
   entries <- getDLLRegisteredRoutines("kernelect")$.Call
   takes <- vapply(entries, function(e) e$numParameters, 0L)
