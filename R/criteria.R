@@ -15,7 +15,8 @@
 #'   within-class scatter in the kernel space. `kernel_hsic()`: `tr(K H L H) / (n - 1)^2` with L
 #'   the balanced target (for numbers yy') and H the centring matrix.
 #' @references Ramona, Richard and David (2012), Multiclass feature selection with kernel
-#'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23.
+#'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23,
+#'   \doi{10.1109/TNNLS.2012.2201748}.
 #' @examples
 #' K <- gram(scale(iris[, 1:4]))
 #' kernel_alignment(K, iris$Species)

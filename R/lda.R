@@ -52,7 +52,7 @@
 #' * `calibration`: slope, offsets and reliability of the probabilities, see [kernel_lm()];
 #' * `levels`, `n`.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
-#'   Neurocomputing 55, \doi{10.1016/S0925-2312(03)00429-6}.
+#'   Neurocomputing 55.
 #' @examples
 #' fit <- kernel_lda(Species ~ ., iris, size = 10)
 #' fit

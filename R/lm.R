@@ -88,7 +88,7 @@
 #'   class predicted without the row;
 #' * `n`: number of training rows.
 #' @references Baudat and Anouar (2003), Feature vector selection and projection using kernels,
-#'   Neurocomputing 55, \doi{10.1016/S0925-2312(03)00429-6}.
+#'   Neurocomputing 55.
 #' @examples
 #' fit <- kernel_lm(Species ~ ., iris)
 #' fit

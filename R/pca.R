@@ -41,7 +41,7 @@
 #' * `total`: trace of the centred (approximate) Gram matrix;
 #' * `center` (logical), `n`, `ncomp`.
 #' @references Teixeira, Tome and Lang (2009), Feature extraction using linear and non-linear
-#'   subspace techniques, ICANN 2009, \doi{10.1007/978-3-642-04277-5_12}.
+#'   subspace techniques, ICANN 2009.
 #' @examples
 #' pca <- kernel_pca(iris[, 1:4], rbf_kernel(), ncomp = 4)
 #' pca

@@ -164,10 +164,13 @@
 #'     A frequency below the latter is what chance alone brings.
 #'   * `method`, `n` (as given), `nobs`, `classes` (NULL for numbers), `scaling`, `input`.
 #' @references Ramona, Richard and David (2012), Multiclass feature selection with kernel
-#'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23.
-#'   Guyon, Weston, Barnhill and Vapnik (2002) for RFE; Weston, Elisseeff, Schoelkopf and Tipping
-#'   (2003) for AROM; Weston et al. (2000) for the radius-margin bound; Song et al. (2012) for
-#'   BAHSIC; Varma and Babu (2009), More generality in efficient multiple kernel learning, for GMKL.
+#'   Gram-matrix-based criteria, IEEE Transactions on Neural Networks and Learning Systems 23,
+#'   \doi{10.1109/TNNLS.2012.2201748}.
+#'
+#'   Guyon, Weston, Barnhill and Vapnik (2002), \doi{10.1023/A:1012487302797}, for RFE; Weston,
+#'   Elisseeff, Schoelkopf and Tipping (2003) for AROM; Weston et al. (2000) for the radius-margin
+#'   bound; Song et al. (2012) for BAHSIC; Varma and Babu (2009), More generality in efficient
+#'   multiple kernel learning, for GMKL.
 #' @examples
 #' fit <- kernel_rank(iris[, 1:4], iris$Species)
 #' fit
