@@ -1,5 +1,5 @@
 # A cluster of R's package parallel (sockets, MPI, parallelly, mirai): one code path through
-# clusterCall() and clusterApply().
+# what its clusterCall() and clusterApply() are made of.
 #
 # A worker keeps its crew between calls, under the name of the fit. Some clusters do not pin their
 # nodes to processes, so a message is for whoever holds the bodies: it goes to all nodes, says
@@ -8,6 +8,7 @@
 
 cluster_tries <- 25L
 cluster_pause <- 0.1 # seconds
+node_pause <- 0.001
 
 # Seconds after which a worker that does not answer is given up.
 cluster_patience <- function() {
@@ -32,16 +33,45 @@ some_nodes <- function(cluster, k) structure(unclass(cluster)[k], class = class(
 cluster_call <- function(cluster, f, ..., x = NULL) {
   restore <- limit_sockets(cluster, cluster_patience())
   on.exit(restore())
+  given <- list(...)
+  given <- if (is.null(x)) {
+    rep(list(given), length(cluster))
+  } else {
+    lapply(x, function(v) c(list(v), given))
+  }
   replies <- tryCatch(
-    if (is.null(x)) {
-      parallel::clusterCall(cluster, f, ...)
-    } else {
-      parallel::clusterApply(cluster, x, f, ...)
-    },
+    call_nodes(unclass(cluster)[seq_along(given)], f, given),
+    kernelect_error_worker = stop,
     error = function(e) fail_worker(cluster, conditionMessage(e))
   )
   for (reply in replies) if (inherits(reply, "kernelect_failure")) stop(reply$error)
   replies
+}
+
+# f(given[[i]]) by node i, all at once: what parallel's clusterCall() and clusterApply() do, but
+# with a time limit for nodes that would be waited for without end.
+call_nodes <- function(nodes, f, given) {
+  parallel <- asNamespace("parallel")
+  for (k in seq_along(nodes)) get("sendCall", parallel)(nodes[[k]], f, given[[k]])
+  until <- proc.time()[[3L]] + cluster_patience()
+  repeat {
+    silent <- which(!vapply(nodes, has_answered, NA))
+    if (!length(silent)) break
+    if (proc.time()[[3L]] > until) {
+      fail_worker(nodes, paste("nothing within", cluster_patience(), "seconds"), silent)
+    }
+    Sys.sleep(node_pause)
+  }
+  replies <- lapply(nodes, get("recvResult", parallel))
+  for (reply in replies) if (inherits(reply, "try-error")) stop(reply)
+  replies
+}
+
+# Whether a node can be heard without waiting. Sockets have time limits of their own.
+has_answered <- function(node) {
+  if (inherits(node, "miraiNode")) return(!mirai::unresolved(node$mirai))
+  if (!inherits(node, "MPInode")) return(TRUE)
+  getExportedValue("Rmpi", "mpi.iprobe")(node$rank, node$RECVTAG, node$comm)
 }
 
 # What runs in a worker: its errors travel as values, classes and all.
@@ -49,13 +79,14 @@ in_worker <- function(code) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "kernelect_error_source")) {
       e$message <- paste(e$message, "Workers read their own chunks: what the source uses must be",
-                         "there too (objects by `parallel::clusterExport()`, files on their disks).")
+                         "there too (objects by `parallel::clusterExport()`, files on their",
+                         "disks).")
     }
     structure(list(error = e), class = "kernelect_failure")
   })
 }
 
-# Sockets wait for 30 days; ours for as long as we say. Other kinds of nodes know no limit.
+# Sockets wait for 30 days; ours for as long as we say.
 limit_sockets <- function(cluster, seconds) {
   sockets <- Filter(function(node) inherits(node$con, "sockconn"), unclass(cluster))
   old <- lapply(sockets, function(node) tryCatch(socketTimeout(node$con), error = function(e) NULL))
@@ -66,8 +97,7 @@ limit_sockets <- function(cluster, seconds) {
   function() Map(set, sockets, old)
 }
 
-fail_worker <- function(cluster, words) {
-  lost <- silent_workers(cluster)
+fail_worker <- function(cluster, words, lost = silent_workers(cluster)) {
   who <- if (length(lost)) {
     paste0("Worker", if (length(lost) > 1L) "s", " ", paste(lost, collapse = ", "), " of ",
            length(cluster), if (length(lost) > 1L) " do" else " does", " not answer")

@@ -86,15 +86,32 @@ test_that("clusters over MPI pick the same rows", {
     "})", "control <- engine$basis_control('fvs', size = 30, first = 20)",
     "a <- engine$basis_from_data(list(x = x), rbf_kernel(sigma = 1), control)$basis",
     "b <- engine$basis_from_source(rows, rbf_kernel(sigma = 1), control, NULL, NULL, cluster)",
-    "cat('same:', identical(a, b$basis), '\n')", "parallel::stopCluster(cluster)",
-    "Rmpi::mpi.quit()"
+    "cat('same:', identical(a, b$basis), '\n')", "options(kernelect.timeout = 2)",
+    "sleep <- function(seconds) Sys.sleep(seconds)", "environment(sleep) <- baseenv()",
+    "try <- function(code) tryCatch(code, kernelect_error_worker = conditionMessage)",
+    "cat('lost:', try(engine$cluster_call(cluster, sleep, x = list(0, 6))), '\n')",
+    "Sys.sleep(5); for (k in 1:2) parallel:::recvResult(cluster[[k]])",
+    "parallel::stopCluster(cluster)", "Rmpi::mpi.quit()"
   ), script)
   said <- suppressWarnings(system2(
     "mpirun", c("--allow-run-as-root", "--oversubscribe", "-np", "1", "Rscript", script),
-    stdout = TRUE, stderr = TRUE, env = "OMPI_MCA_btl_base_warn_component_unused=0", timeout = 60
+    stdout = TRUE, stderr = TRUE, env = "OMPI_MCA_btl_base_warn_component_unused=0", timeout = 180
   ))
   skip_if(!any(grepl("^same:", said)), "MPI does not start here")
   expect_true("same: TRUE " %in% said)
+  expect_match(grep("^lost:", said, value = TRUE), "Worker 2 of 2 does not answer")
+})
+
+test_that("a mirai process that sleeps is given up after the time allowed, and named", {
+  skip_if_not_installed("mirai")
+  cluster <- mirai::make_cluster(2)
+  on.exit(parallel::stopCluster(cluster))
+  old <- options(kernelect.timeout = 1)
+  on.exit(options(old), add = TRUE, after = FALSE)
+  sleep <- function(seconds) Sys.sleep(seconds)
+  environment(sleep) <- baseenv()
+  expect_error(cluster_call(cluster, sleep, x = list(0, 30)), "Worker 2 of 2 does not answer",
+               class = "kernelect_error_worker")
 })
 
 replaced <- function(name, value) utils::assignInNamespace(name, value, "kernelect")
