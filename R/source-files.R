@@ -14,12 +14,18 @@ as_row_source.character <- function(x, rows = NULL, ...) {
     }
     return(parquet_source(files))
   }
-  csv_source(files, rows, list(...))
+  csv_source(files, rows, csv_options(files, list(...)))
+}
+
+# Tabs between the values of files that end in .tsv.
+csv_options <- function(files, options) {
+  if (is.null(options$sep) && all(grepl("[.]tsv$", files, ignore.case = TRUE))) options$sep <- "\t"
+  options
 }
 
 source_files <- function(path) {
   if (!file.exists(path)) abort("argument", "`x`: there is no file or directory \"", path, "\".")
-  if (!dir.exists(path)) return(normalizePath(path))
+  if (!dir.exists(path)) return(normalizePath(check_ending(path)))
   files <- list.files(path, "[.](csv|parquet)$", full.names = TRUE, ignore.case = TRUE)
   if (!length(files)) {
     abort("argument", "`x`: the directory \"", path, "\" has no files that end in .csv or ",
@@ -30,6 +36,17 @@ source_files <- function(path) {
           "meant? Give a directory of one kind.")
   }
   normalizePath(sort(files, method = "radix"))
+}
+
+# A file of another kind would be taken for text, and its bytes for numbers.
+check_ending <- function(path) {
+  known <- "[.](csv|tsv|txt|parquet)([.](gz|bz2|xz|zip|zst))?$" # packed ones are told what to do
+  if (!grepl(known, path, ignore.case = TRUE)) {
+    abort("argument", "`x`: \"", basename(path), "\" does not end in .csv, .tsv or .txt (rows of ",
+          "text) or .parquet. Rename it if it is one of them, or read other files by ",
+          "`row_source()`.")
+  }
+  path
 }
 
 is_parquet <- function(files) grepl("[.]parquet$", files, ignore.case = TRUE)

@@ -8,11 +8,12 @@
 #' @details
 #' `row_source()` takes any function that reads; `as_row_source()` makes a source of
 #' * a data frame or a matrix, cut into chunks;
-#' * the path of a CSV or Parquet file, or of a directory of such files, which are taken in the
-#'   order of their names. A CSV file is looked through once to find where rows start and which
-#'   type every column has (`colClasses` saves half of that); text that looks like numbers in one
-#'   chunk and not in another is text. A chunk of a Parquet file is one of its row groups, read by
-#'   the package nanoparquet: write files in groups of some 100,000 rows;
+#' * the path of a CSV (.csv, .txt, .tsv with tabs) or Parquet (.parquet) file, or of a directory
+#'   of .csv or .parquet files, which are taken in the order of their names. A CSV file is looked
+#'   through once to find where rows start and which type every column has (`colClasses` saves half
+#'   of that); text that looks like numbers in one chunk and not in another is text. A chunk of a
+#'   Parquet file is one of its row groups, read by the package nanoparquet: write files in groups
+#'   of some 100,000 rows;
 #' * a table of a database, by a DBI connection and the name of the table. Rows come in the order
 #'   of `order_by`, columns that tell all rows apart; SQLite and DuckDB tables have an order of
 #'   their own;

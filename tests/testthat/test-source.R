@@ -244,3 +244,18 @@ test_that("matrices on disk are read in pieces, here and elsewhere", {
   expect_identical(whole(unserialize(serialize(source, NULL))), unname(m))
   filematrix::closeAndDeleteFiles(on_disk)
 })
+
+test_that("files of other kinds are refused by their endings, tabs are known by theirs", {
+  dir <- temporary_directory()
+  for (name in c("a.rds", "a.RData", "rows", "a.csv.rds")) {
+    saveRDS(iris, file.path(dir, name))
+    expect_error(as_row_source(file.path(dir, name)), "does not end in .csv, .tsv or .txt",
+                 class = "kernelect_error_argument")
+  }
+  tabs <- file.path(dir, "a.tsv")
+  write.table(iris, tabs, sep = "\t", row.names = FALSE)
+  expect_identical(whole(as_row_source(tabs, rows = 60)), read.delim(tabs))
+  commas <- file.path(dir, "a.txt")
+  write.csv(iris, commas, row.names = FALSE)
+  expect_identical(whole(as_row_source(commas, rows = 60)), read.csv(commas))
+})
