@@ -180,7 +180,8 @@ engine_rule <- function(control, n) {
   )
 }
 
-# A model that is not told its size takes seconds, not minutes: work grows with n size^2.
+# A model that is not told its size takes seconds, not minutes: work grows with n size^2, and 4e9 of
+# it is some seconds.
 default_limit <- function(control, n) {
   if (isTRUE(control$modest)) max(100, min(1000, floor(sqrt(4e9 / n)))) else 1000
 }

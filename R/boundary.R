@@ -232,6 +232,7 @@ class_values <- function(object, mesh, found, sides) {
     if (!is.numeric(values) || NROW(values) != length(code)) next
     values <- decision_matrix(unname(values))
     if (ncol(values) != nlevels(found)) next
+    # the largest value says the class, but for rows on the boundary; what is drawn is between
     for (turned in list(values, -values)) {
       if (mean(max.col(turned, "first") == code, na.rm = TRUE) > 0.995) return(turned)
     }

@@ -39,6 +39,7 @@ weighted_basis <- function(data, kernel, control) {
       NA
     }
     if (!is.na(enough) || fit$basis$stop != "tol") break
+    # (less than this is rounding, where the engine ends by the rank)
     control$tol <- if (control$tol > 1e-14) control$tol / 8 else 0
   }
   if (is.na(enough)) return(fit)

@@ -15,7 +15,7 @@ nested_coefficients <- function(fit, size) backsolve(fit$r, fit$c, k = size)
 
 # The whole basis, two thirds of it, and so on down to a single row.
 geometric_sizes <- function(most) {
-  unique(pmax(1L, as.integer(round(most / 1.5^(0:floor(log(most) / log(1.5) + 1e-9))))))
+  unique(pmax(1L, as.integer(round(most / 1.5^(0:floor(log(most) / log(1.5)))))))
 }
 
 # Regression of `response` on the columns of z: its size (`choose`, or all columns) and `ridge`

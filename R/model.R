@@ -109,7 +109,8 @@ given_gram_basis <- function(x, y, basis, na_action, respond, weights) {
 
 # A prediction is z a + offset with coordinates z worked out anew from the basis. Where its rows are
 # nearly dependent, as "kgs" permits, rounding makes these others than those of the fit, and large
-# coefficients make that a wrong answer: a few training rows tell.
+# coefficients make that a wrong answer: a few training rows tell (and are asked only where pivots
+# are that far apart, to save their time).
 warn_if_dependent <- function(basis, x, values, a, offset) {
   pivot <- basis$path$pivot
   if (is.null(basis$kernel) || min(pivot) > 1e-10 * max(pivot)) return(invisible())

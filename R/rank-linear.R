@@ -7,7 +7,8 @@ rank_sides <- function(y) {
   lapply(classes, function(k) ifelse(as.integer(y) == k, 1, -1))
 }
 
-# Scale factors below this share of the largest have vanished.
+# Scale factors below this share of the largest have vanished: a product of factors goes on falling,
+# so that where the line is drawn moves none across it for good.
 rank_vanished <- 1e-12
 
 # w <- w o h(w) until it settles; `normal(x, w)` gives the combined |h| and a value, for the
@@ -116,7 +117,8 @@ solve_scatter <- function(inner, delta) {
 # ---- linear support vector machine ------------------------------------------------------
 
 # Signed dual variables (side * lambda), a column per machine, on a Gram matrix. `start`: those
-# of a similar problem.
+# of a similar problem. `tol`: a ranking needs the normals to some digits; gradients, which are
+# differences of what is optimal, ask for more below.
 svm_duals <- function(K, sides, cost, start = NULL, tol = 1e-6) {
   if (is.null(cost)) cost <- 1 / mean(sqrt(pmax(diag(K), 0)))^2
   vapply(seq_along(sides), function(k) {

@@ -178,6 +178,7 @@ regress_blocks <- function(z, response, weights = NULL) {
   right <- L + 1L + seq_len(ncol(y))
   raw <- list(r = r[left, left, drop = FALSE], c = r[left, right, drop = FALSE])
   length <- colSums(raw$r^2)
+  # as the core sees it, by squares (DEPENDENT in src/regress.c), which then judges itself
   fit <- if (any(diag(raw$r)^2 <= 1e-20 * length)) {
     .Call(ffi_regress, raw$r, raw$c, 0, NULL, FALSE, 1L)[c("r", "c", "dependent")]
   } else {

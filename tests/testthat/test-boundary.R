@@ -342,3 +342,11 @@ test_that("a column called y is no response unless all its values are classes of
   words <- plot_words(plot_boundary(fit, d, grid = 10))
   expect_identical(words, plot_words(plot_boundary(fit, iris[1:2], grid = 10)))
 })
+
+test_that("axes go a little beyond the values, and around a single one", {
+  one <- 1 + c(0, 1.1e-12)
+  expect_equal(diff(axis_limits(one)), 1.12 * diff(one), tolerance = 1e-3)
+  expect_equal(axis_limits(1 + c(0, 0.9e-12)), c(0.5, 1.5), tolerance = 1e-6)
+  expect_equal(axis_limits(c(1, 1) * 1.1e-300), c(0.5, 1.5) * 1.1e-300)
+  expect_equal(axis_limits(c(0, 0)), c(-1, 1))
+})

@@ -110,3 +110,10 @@ test_that("the constant does not come back as a column where rows leave no other
     expect_lt(max(abs(colSums(root * fit$q))), 1e-8)
   }
 })
+
+test_that("of first rows whose fitness differs by rounding the lowest is taken", {
+  x <- matrix(c(0, 100)) # far apart: the fitness of each is its weight
+  first <- function(more) first_weighted(x, rbf_kernel(1), c(1, 1 + more), c(1, 1),
+    list(first = Inf, threads = 1L))
+  expect_identical(c(first(0), first(0.9e-10), first(1.1e-10)), c(1L, 1L, 2L))
+})

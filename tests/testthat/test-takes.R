@@ -945,3 +945,17 @@ test_that("margins count from the rounding on", {
   expect_identical(above$weights, c(1, 0))
   expect_identical(below$weights, c(0, 0))
 })
+
+test_that("rounding of scores is sixteen units of the longest row, magnified by small pivots", {
+  basis <- list(path = data.frame(pivot = c(4, 1e-4)))
+  z <- cbind(c(3, 0), c(0, 1))
+  expect_equal(score_rounding(basis, z) / .Machine$double.eps, 16 * 9 / c(2, 1e-2))
+})
+
+test_that("directions count from the rounding of n terms on", {
+  directions <- function(share) { # variances 1 and share n eps
+    s <- sqrt(share * 4 * .Machine$double.eps)
+    ncol(principal_directions(cbind(c(1, -1, 1, -1), s * c(1, 1, -1, -1)))$vectors)
+  }
+  expect_identical(c(directions(1.1), directions(0.9)), 2:1)
+})

@@ -794,3 +794,12 @@ test_that("one candidate is not called several, and what was measured is named",
     kernel_tune(am == 1 ~ wt, mtcars, grid = list(kernel = linear_kernel(), size = 1),
       folds = 2)$measure, "error rate")
 })
+
+test_that("a log loss is bounded by that of 1e-15, and errors that differ by rounding tie", {
+  loss <- function(p) tune_metrics$logloss$value(cbind(a = p, b = 1 - p), factor("a", c("a", "b")),
+    NULL)
+  expect_equal(c(loss(1.1e-15), loss(0.9e-15), loss(0)), -log(1e-15 * c(1.1, 1, 1)))
+  best <- function(more) best_candidate(data.frame(error = c(1, 1 + more), size = c(5, 2),
+    ridge = 0, cost = NA, se = 0))
+  expect_identical(c(best(0.9e-12), best(1.1e-12)), 2:1)
+})
