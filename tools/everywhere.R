@@ -37,6 +37,16 @@ everything <- function(threads) {
   }
   out$fusion <- use(quiet(kernel_fusion(x[, -1], x[, 1])), x)
   out$fusion_classes <- use(quiet(kernel_fusion(x[51:150, ], two)), x)
+  out$source <- use(quiet(kernel_basis(as_row_source(big, rows = 700), rbf_kernel(1), size = 200)),
+    big[1:50, ])
+  out$sparse <- use(quiet(kernel_basis(Matrix::Matrix(replace(big, big < 0.3, 0), sparse = TRUE),
+    rbf_kernel(1), size = 100, scale = FALSE)), big[1:50, ])
+  out$fusion_basis <- use(quiet(kernel_fusion(x[51:150, ], two, list(rbf_kernel(1), rbf_kernel(4)),
+    basis = "cholesky", size = 20)), x)
+  out$fusion_tuned <- use(quiet(kernel_tune(x[51:150, ], two, fit = kernel_fusion,
+    grid = list(cost = c(0.1, 1)), folds = 3)), x)
+  out$effect <- plot_effect(kernel_lm(Sepal.Length ~ ., iris, size = 20), iris, "Petal.Width",
+    draw = FALSE)$mean
   rapply(out, function(v) if (is.factor(v)) as.character(v) else v, how = "replace")
 }
 

@@ -336,3 +336,55 @@ properties$models <- list(
     })
   }
 )
+
+# ---- other ways in and out ------------------------------------------------------------------
+
+properties$routes <- list(
+  "rows in chunks have the basis of rows in memory" = function(case) {
+    method <- sample(c("fvs", "cholesky", "kobl", "kgs"), 1L)
+    m <- sizes_of(case)
+    a <- attempt(kernel_basis(case$x, fixed_kernel(case), method, size = m))
+    b <- attempt(kernel_basis(as_row_source(case$x, rows = sample.int(case$n, 1L)),
+      fixed_kernel(case), method, size = m))
+    if (!is.null(a$error)) return(is_classed(a$error) && is_classed(b$error))
+    identical(a$value$index, b$value$index) && near(a$value$path$trace, b$value$path$trace, 1e-9)
+  },
+  "predictions written by the part are those of all rows" = function(case) {
+    fit <- quietly(kernel_lm(case$x, case$number, size = sizes_of(case)))
+    parts <- list()
+    predict(fit, as_row_source(case$x, rows = sample.int(case$n, 1L)),
+      write = function(i, value) parts[[i]] <<- value)
+    near(unlist(parts), predict(fit, case$x), 1e-10)
+  },
+  "sparse rows are those of the filled matrix" = function(case) {
+    x <- unname(replace(case$x, abs(case$x) < 0.5, 0))
+    sparse <- kernelect:::as_sparse(x)
+    kernel <- rbf_kernel(2)
+    index <- function(x) kernel_basis(x, kernel, "cholesky", size = 4, tol = 1e-6,
+      scale = FALSE)$index
+    near(gram(sparse, kernel), gram(x, kernel), 1e-10) && identical(index(sparse), index(x))
+  },
+  "a model written as text and read back answers the same" = function(case) {
+    file <- tempfile()
+    on.exit(unlink(file))
+    with_fit(case, function(fit, x) {
+      write_model(fit$model, file)
+      identical(predict(read_model(file), x), predict(fit$model, x))
+    })
+  },
+  "fusion on a basis of all rows is fusion" = function(case) {
+    kernels <- list(rbf_kernel(1), rbf_kernel(3))
+    whole <- attempt(kernel_fusion(case$x, case$number, kernels, adaptive = FALSE, noise = 0.5))
+    based <- attempt(kernel_fusion(case$x, case$number, kernels, adaptive = FALSE, noise = 0.5,
+      basis = "cholesky", size = Inf, tol = 0))
+    if (!is.null(whole$error)) return(is_classed(whole$error) && is_classed(based$error))
+    near(predict(based$value, case$x), predict(whole$value, case$x), 1e-5)
+  },
+  "an effect is the mean of predictions with the column held" = function(case) {
+    frame <- as.data.frame(case$x)
+    fit <- quietly(kernel_lm(frame, case$number, size = sizes_of(case)))
+    effect <- plot_effect(fit, frame, "v1", draw = FALSE)
+    i <- sample.int(nrow(effect), 1L)
+    near(effect$mean[i], mean(predict(fit, replace(frame, "v1", effect$v1[i]))), 1e-10)
+  }
+)
