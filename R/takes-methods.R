@@ -11,9 +11,9 @@
 #'   a model of a Gram matrix the cross-Gram matrix, new rows by training rows. Missing: the
 #'   training rows.
 #' @param type `"class"`: the label of the nearest training row in the weighted directions, of
-#'   equally near ones the label of most, then of the lowest row; `"prob"`: probabilities, a column a class, by a softmax fitted to the
-#'   decisions of training rows left out; `"decision"`: minus the distance to the nearest row of
-#'   each class; `"scores"`: the weighted coordinates.
+#'   equally near ones the label of most, then of the lowest row; `"prob"`: probabilities, a column
+#'   a class, by a softmax fitted to the decisions of training rows left out; `"decision"`: minus
+#'   the distance to the nearest row of each class; `"scores"`: the weighted coordinates.
 #' @param threads number of threads.
 #' @param write with a [row_source()] as `newdata`: a function of a chunk's number and its
 #'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions

@@ -680,7 +680,8 @@ test_that("weights of directions are bars, errors lines by their own axis", {
   # of most directions of the last one no leave-one-out error is known
   fits <- list(
     kernel_takes(Species ~ ., some, size = "loo"), kernel_takes(Species ~ ., iris),
-    kernel_takes(random_matrix(30, 3), factor(rep(c("a", "b", "c"), 10)), size = "loo")
+    kernel_takes(random_matrix(30, 3), factor(rep(c("a", "b", "c"), 10)), select = "relief",
+      size = "loo")
   )
   expect_gt(sum(is.na(fits[[3]]$path$loo)), 5)
   for (fit in fits) {
