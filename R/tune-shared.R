@@ -40,32 +40,15 @@ shared_kernel <- function(problem, kernel, share) {
   list(chosen = lapply(parts$fits, `[`, c("size", "ridge")), values = do.call(rbind, values))
 }
 
-# Residuals of every row from the fit without its fold, a matrix for each assignment of folds. With
-# H the hat matrix (of rows times the roots of their weights) they are (I - H[f, f])^{-1} e[f],
-# solved on the rows of the fold or on the coordinates, whichever are fewer. `plain` is the
-# regression without ridge, Z = Q R; with it H = Q T T' Q', T = R (R'R + ridge)^{-1/2}.
+# Residuals of every row from the fit without its fold, a matrix for each assignment of folds.
+# `plain` is the regression without ridge.
 fold_residuals <- function(plain, size, ridge, folds) {
-  first <- seq_len(size)
-  normal <- ridge_root(plain, size, ridge)
-  q <- plain$q[, first, drop = FALSE] %*%
-    t(backsolve(normal$root, t(normal$r), transpose = TRUE))
-  root <- if (is.null(plain$weights)) rep(1, nrow(q)) else sqrt(plain$weights)
-  q <- cbind(q, 1 / sqrt(sum(root^2))) * root
-  y <- plain$y * root
-  residual <- y - q %*% crossprod(q, y)
-  lapply(folds, function(fold) {
-    out <- residual
-    for (rows in split(seq_along(fold), fold)) {
-      out[rows, ] <- without_rows(q[rows, , drop = FALSE], residual[rows, , drop = FALSE])
-    }
-    out / root
-  })
-}
-
-# (I - q q')^{-1} e
-without_rows <- function(q, e) {
-  if (nrow(q) <= ncol(q)) return(solve(diag(nrow(q)) - tcrossprod(q), e, tol = 0))
-  e + q %*% solve(diag(ncol(q)) - crossprod(q), crossprod(q, e), tol = 0)
+  left <- .Call(ffi_without_folds, plain, size, ridge, lapply(folds, as.integer))
+  if (is.null(left)) {
+    abort("singular", "`ridge` = ", format(ridge, digits = 3), " is too small to leave folds out ",
+          "of one regression: give a larger one, or `shared = FALSE`.")
+  }
+  left
 }
 
 # The metric on each fold. Probabilities come from the values of rows in the other folds.

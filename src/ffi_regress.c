@@ -63,7 +63,7 @@ static double sum_of(const double *weight, size_t n)
 
 /* The result of ffi_regress(), read again: all its rows, or some of them with `total`, the sum of
  * the weights of all. */
-static ke_regression unpack(SEXP fit)
+ke_regression ffi_regression(SEXP fit)
 {
   ke_regression g;
   size_t rows, columns;
@@ -107,7 +107,7 @@ static SEXP pack(ke_loo *o, size_t count, size_t kept)
 }
 
 /* As many threads as the fit was given. */
-static ke_env env_of(SEXP fit)
+ke_env ffi_regression_env(SEXP fit)
 {
   SEXP threads = ffi_element(fit, "threads");
   return threads == R_NilValue ? ffi_env_serial() : ffi_env(threads);
@@ -128,9 +128,9 @@ static ke_loo problem(const ke_regression *g, SEXP size, SEXP label)
 /* Leave-one-out for every number of columns up to `size`, at the ridge of `fit`. */
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
 {
-  const ke_regression g = unpack(fit);
+  const ke_regression g = ffi_regression(fit);
   ke_loo o = problem(&g, size, label);
-  const ke_env env = env_of(fit);
+  const ke_env env = ffi_regression_env(fit);
   SEXP out = PROTECT(pack(&o, o.size, Rf_asLogical(keep) ? 1 : 0));
   double *inverse = NULL;
   o.work = ffi_doubles(ke_nested_work(o.size, g.k, env.threads));
@@ -147,9 +147,9 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
 SEXP ffi_bidiagonalise(SEXP fit, SEXP size)
 {
   const char *names[] = {"p", "diagonal", "over", ""};
-  const ke_regression g = unpack(fit);
+  const ke_regression g = ffi_regression(fit);
   const size_t m = problem(&g, size, R_NilValue).size;
-  const ke_env env = env_of(fit);
+  const ke_env env = ffi_regression_env(fit);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   ke_bidiagonal b;
   b.size = m;
@@ -182,11 +182,11 @@ static ke_bidiagonal unpack_bidiagonal(SEXP turned)
  * ffi_bidiagonalise(); `fit` has no ridge. */
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
 {
-  const ke_regression g = unpack(fit);
+  const ke_regression g = ffi_regression(fit);
   const ke_bidiagonal b = unpack_bidiagonal(turned);
   SEXP size = PROTECT(Rf_ScalarReal((double)b.size));
   ke_loo o = problem(&g, size, label);
-  const ke_env env = env_of(fit);
+  const ke_env env = ffi_regression_env(fit);
   const size_t count = (size_t)XLENGTH(ridges);
   ffi_assert(TYPEOF(ridges) == REALSXP && count > 0, "ridges");
   SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep) ? count : 0));

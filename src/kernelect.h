@@ -22,6 +22,7 @@
 #include "exp.h"
 #include "expansion.h"
 #include "flip.h"
+#include "folds.h"
 #include "fusion.h"
 #include "gradient.h"
 #include "gram.h"

@@ -224,13 +224,18 @@ static int eliminate(size_t n, double *a, int *pivot, const ke_env *env)
     ke_laswp(j, a, n, j, k, pivot);
     ke_laswp(rest, a + start * n, n, j, k, pivot);
     ke_trsm_left_unit_lower(k, rest, corner, n, corner + k * n, n);
-    const size_t columns = in_piece(2.0 * (double)k * (double)(rest + 1), 16);
-    for (size_t c = 0; c < rest; c += columns) {
-      ke_gemm('N', 'N', rest, ke_smaller(columns, rest - c), k, -1.0, corner + k, n,
-              corner + (k + c) * n, n, 1.0, corner + k + (k + c) * n, n);
-      ke_check(env);
-    }
+    ke_add_multiple(-1.0, (ke_dense){corner + k, rest, k, n},
+                    (ke_dense){corner + k * n, k, rest, n}, 1.0,
+                    (ke_dense){corner + k * (n + 1), rest, rest, n}, env);
   }
+  return 1;
+}
+
+int ke_solve_any(size_t n, size_t k, double *a, double *b, int *pivot, const ke_env *env)
+{
+  if (!eliminate(n, a, pivot, env))
+    return 0;
+  ke_getrs(n, k, a, n, pivot, b, n);
   return 1;
 }
 

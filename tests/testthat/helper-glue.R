@@ -166,6 +166,11 @@ glue_calls <- function() {
           within_list(turned, over = 1), within_list(turned, diagonal = NULL)),
         list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
+    ffi_without_folds = list(
+      list(regression, 2, 1, list(rep_len(1:2, nrow(x)))),
+      list(list(within_list(regression, y = x[-1, ])), list(0, 3, NA_real_), list(0, -1, NA_real_),
+        list(1:2, list(1:2), list(rep(0L, nrow(x))), list(rep(1, nrow(x)))))
+    ),
     ffi_row_squares = list(list(x, 2), list(bad_x, list(-1, 3, NA_real_))),
     ffi_fuse = list(list(list(K, K), c(1, 2)),
       list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),

@@ -1,0 +1,120 @@
+/* Residuals of rows from the fit without them, a fold at a time, exactly.
+ *
+ * With H = q q' the hat matrix (of rows times the roots of their weights) they are
+ * (I - H[f, f])^{-1} e[f], solved on the rows of the fold or on the coordinates, whichever are
+ * fewer. Z = Q R is known without ridge; with it q = Q R U^{-1}, U'U = R'R + ridge, and beside it
+ * the column of the intercept. Cost n size^2 for q, and that again for all folds. */
+#include "folds.h"
+
+#include "blas.h"
+#include "pieces.h"
+
+#include <math.h>
+#include <string.h>
+
+static double root_of(const ke_regression *g, size_t i)
+{
+  return g->weight ? sqrt(g->weight[i]) : 1.0;
+}
+
+/* R of the first columns; one that depends on those before it has no length of its own. */
+static void copy_factor(const ke_regression *g, size_t size, double *r)
+{
+  for (size_t l = 0; l < size; l++) {
+    memset(r + l * size, 0, size * sizeof(double));
+    memcpy(r + l * size, g->r + l * g->L, (l + 1) * sizeof(double));
+    if (g->dependent[l])
+      r[l * (size + 1)] = 0.0;
+  }
+}
+
+/* What turns Q into q, in the first half of the work. */
+static int find_turn(const ke_hat *h, const ke_env *env)
+{
+  const size_t size = h->size;
+  double *turn = h->work, *normal = turn + size * size;
+  copy_factor(h->g, size, turn);
+  ke_crossprod_upper(size, size, turn, size, 0.0, normal, size, env);
+  for (size_t l = 0; l < size; l++)
+    normal[l * (size + 1)] += h->ridge;
+  if (!ke_cholesky_upper(size, normal, size, env))
+    return 0;
+  ke_divide_upper(size, size, normal, size, turn, size, env);
+  return 1;
+}
+
+/* Columns of a times the root of weights. */
+static void weigh(const ke_regression *g, double *a, size_t columns)
+{
+  for (size_t l = 0; g->weight && l < columns; l++)
+    for (size_t i = 0; i < g->n; i++)
+      a[i + l * g->n] *= root_of(g, i);
+}
+
+int ke_find_hat(const ke_hat *h, const ke_env *env)
+{
+  const ke_regression *g = h->g;
+  const size_t n = g->n, size = h->size, k = g->k;
+  const ke_dense q = {h->q, n, size + 1, n}, e = {h->residual, n, k, n};
+  double *c = h->work + 2 * size * size;
+  if (!find_turn(h, env))
+    return 0;
+  ke_add_multiple(1.0, (ke_dense){g->z, n, size, n}, (ke_dense){h->work, size, size, size}, 0.0,
+                  (ke_dense){h->q, n, size, n}, env);
+  for (size_t i = 0; i < n; i++)
+    h->q[i + size * n] = g->intercept ? 1.0 / sqrt(g->total) : 0.0;
+  memcpy(h->residual, g->y, n * k * sizeof(double));
+  weigh(g, h->q, size + 1);
+  weigh(g, h->residual, k);
+  ke_product_transposed(q, e, 0.0, c, env);
+  ke_take_product(q, c, e, env);
+  return 1;
+}
+
+/* I less the symmetric matrix a, whose upper triangle is known. */
+static void complement(double *a, size_t n)
+{
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i <= j; i++)
+      a[i + j * n] = a[j + i * n] = (double)(i == j) - a[i + j * n];
+}
+
+/* On the rows of the fold; q holds them as columns. */
+static int solve_rows(ke_dense q, size_t k, double *e, double *a, int *pivot, const ke_env *env)
+{
+  const size_t m = q.columns;
+  ke_crossprod_upper(m, q.rows, q.at, q.ld, 0.0, a, m, env);
+  complement(a, m);
+  return ke_solve_any(m, k, a, e, pivot, env);
+}
+
+/* On the coordinates. */
+static int solve_columns(ke_dense q, size_t k, double *e, double *a, int *pivot, const ke_env *env)
+{
+  const size_t s = q.columns;
+  double *b = a + s * s;
+  const ke_dense rows = {e, q.rows, k, q.rows};
+  ke_crossprod_upper(s, q.rows, q.at, q.ld, 0.0, a, s, env);
+  complement(a, s);
+  ke_product_transposed(q, rows, 0.0, b, env);
+  if (!ke_solve_any(s, k, a, b, pivot, env))
+    return 0;
+  ke_add_multiple(1.0, q, (ke_dense){b, s, k, s}, 1.0, rows, env);
+  return 1;
+}
+
+int ke_without_rows(const ke_hat *h, const size_t *rows, size_t m, double *out, double *work,
+                    int *pivot, const ke_env *env)
+{
+  const size_t n = h->g->n, s = h->size + 1, k = h->g->k;
+  const int few = m <= s;
+  double *a = work + m * s;
+  for (size_t l = 0; l < s; l++)
+    for (size_t i = 0; i < m; i++)
+      work[few ? l + i * s : i + l * m] = h->q[rows[i] + l * n];
+  for (size_t j = 0; j < k; j++)
+    for (size_t i = 0; i < m; i++)
+      out[i + j * m] = h->residual[rows[i] + j * n];
+  return few ? solve_rows((ke_dense){work, s, m, s}, k, out, a, pivot, env)
+             : solve_columns((ke_dense){work, m, s, m}, k, out, a, pivot, env);
+}
