@@ -24,7 +24,7 @@ static void by_core(void)
 {
   const ke_kernel kernel = {.type = ke_kernel_named(rooted ? "laplace" : "rbf"), .scale = 1.0 / d};
   const ke_env env = {.threads = 1};
-  ke_pack(x, rows.n, NULL, NULL, &rows);
+  ke_pack(x, rows.n, NULL, &rows);
   double *state = malloc(ke_source_rows_state(&rows) * sizeof *state);
   const ke_source s = ke_source_rows(&kernel, &rows, state);
   ke_gram(&s, K, &env);

@@ -241,45 +241,49 @@ static strip strip_at(const ke_criterion *c, size_t i0, size_t j0)
   return s;
 }
 
-/* Values of column j of the block into b->value, and its slopes: these are the values themselves
- * where the two are proportional. */
-static const double *value_and_slope(const ke_criterion *c, const strip *s, size_t j,
+typedef struct {
+  double *value;
+  const double *slope;
+} column_values;
+
+/* Values of column j of the block and its slopes. Where the two are proportional the slopes are the
+ * values themselves, and these take the place of the inner products. */
+static column_values value_and_slope(const ke_criterion *c, const strip *s, size_t j,
                                      const strip_buffer *b)
 {
-  const double *inner = b->inner + j % KE_PANEL * KE_STRIP;
-  const double *slope = b->value;
+  double *inner = b->inner + j % KE_PANEL * KE_STRIP;
+  column_values v = {b->value, b->slope};
   if (ke_is_proportional(&c->kernel)) {
+    v.slope = v.value = inner;
     ke_column column = ke_column_of(&c->kernel, &c->rows, s->i0, &c->rows, s->j0 + j);
     column.m = s->m;
     column.top = s->top;
-    column.g = b->value;
-    memcpy(b->value, inner, s->m * sizeof(double));
+    column.g = inner;
     ke_finish(&column);
   } else {
     const ke_strip_column column = {&c->kernel, &c->rows,  &c->rows, s->i0,
                                     s->m,       s->j0 + j, inner,    KE_STRIP * KE_PANEL,
                                     KE_STRIP};
     ke_slopes(&column, b->value, b->slope, b->work);
-    slope = b->slope;
   }
   for (size_t i = s->m; i < ke_padded(s->m); i++) {
-    b->value[i] = 0.0;
+    v.value[i] = 0.0;
     for (size_t q = 0; q < ke_kernel_blocks(&c->kernel); q++)
       b->slope[i + q * KE_STRIP] = 0.0;
   }
-  return slope;
+  return v;
 }
 
 /* Column j of the panels of all families. The sums of values come with each block again. */
-static void weigh_column(const ke_criterion *c, const strip *s, size_t j, const double *slope,
+static void weigh_column(const ke_criterion *c, const strip *s, size_t j, column_values v,
                          const strip_buffer *b, const strip_sums *out)
 {
   const size_t blocks = ke_kernel_blocks(&c->kernel);
   for (size_t q = 0; q < blocks; q++) {
     double again[FAMILIES] = {0.0, 0.0};
     double *panel = b->panel + q * KE_STRIP * c->block + j * KE_PANEL;
-    const weighing w = {b->value,
-                        slope + q * KE_STRIP,
+    const weighing w = {v.value,
+                        v.slope + q * KE_STRIP,
                         b->target + j % KE_PANEL * KE_STRIP,
                         s->j0 + j < s->i0 ? 1.0 : 0.5,
                         c->type == KE_ALIGNMENT,
