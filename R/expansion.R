@@ -32,7 +32,7 @@ expand_basis <- function(basis, x, what, threads = 1L, scaling = basis$scaling) 
   }
   if (in_r(basis$kernel)) return(expand_by_function(basis, vectors, x, what, scaling))
   kept <- list(
-    vectors = vectors, kernel = core_kernel(basis$kernel), shift = core_shift(basis$vectors),
+    vectors = vectors, kernel = core_kernel(basis$kernel), shift = kept_shift(basis$vectors),
     center = scaling$center, scale = scaling$scale
   )
   expand_values(x, kept, what, threads)

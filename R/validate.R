@@ -53,6 +53,15 @@ remember_sound <- function(model, fields) {
   sound$parts <- stats::setNames(lapply(fields, function(field) model[[field]]), fields)
 }
 
+# The shift of the rows that a model keeps, held likewise: it takes a pass over them.
+kept_shift <- function(vectors) {
+  if (!.Call(ffi_has_parts, list(vectors = vectors), sound$shifted)) {
+    sound$shift <- core_shift(vectors)
+    sound$shifted <- list(vectors = vectors)
+  }
+  sound$shift
+}
+
 # For methods that show a model: what they look at beyond what validators know may be damaged too.
 guard_model <- function(arg, code) {
   withCallingHandlers(code, error = function(e) {
