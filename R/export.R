@@ -59,7 +59,7 @@ export_c <- function(fit, file, name = "model") {
     must_be("name", "a name as C allows: letters, digits and _, no digit first", name)
   }
   validate_model(fit, "fit")
-  if (inherits(fit, "kernel_tune")) fit <- fit$model
+  if (inherits(fit, "kernel_tune")) fit <- validate_model(fit$model, "fit$model")
   writeLines(c_file(exported_form(fit), name), file, useBytes = TRUE)
   invisible(file)
 }

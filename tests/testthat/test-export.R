@@ -176,3 +176,11 @@ test_that("the main() of the help page compiles with the file and prints the pre
   wanted <- predict(home$fit, data.frame(wt = 2.62, hp = 110))
   expect_identical(system2(program, stdout = TRUE), sprintf("%.3f miles a gallon", wanted))
 })
+
+test_that("a tuned model whose winner was edited is refused by class", {
+  data <- small_table()
+  tuned <- suppressWarnings(kernel_tune(data$x, data$class, fit = kernel_fusion,
+    grid = list(cost = 1), folds = 2))
+  tuned$model$kernels <- mean
+  expect_error(export_c(tuned, tempfile()), class = "kernelect_error")
+})
