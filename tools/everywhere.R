@@ -65,7 +65,8 @@ spam_classes <- function() {
   })
 }
 
-use <- function(model, new) list(index = model$index, size = length(model$basis$index),
+use <- function(model, new) list(index = model$index,
+  size = if (is.list(model$basis)) length(model$basis$index), # of a fusion only its name
   answer = unname(predict(model, new)))
 
 # The largest difference of numbers; Inf where whole numbers or texts differ.
