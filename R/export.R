@@ -116,8 +116,13 @@ exported_form.kernel_lm <- function(fit) {
   form <- basis_form(fit$basis, dual, as.vector(a[1L, ]),
                      if (ncol(a) == 1L) "response" else colnames_or(a, "response "))
   form$levels <- fit$levels
-  form$calibration <- fit$calibration
+  form$calibration <- kept_calibration(fit)
   form
+}
+
+# Probabilities may be dropped from a model; those that are there must be whole.
+kept_calibration <- function(fit) {
+  if (!is.null(fit$calibration)) validate_calibration(fit$calibration, fit$levels)
 }
 
 exported_form.kernel_lda <- function(fit) {
@@ -126,14 +131,15 @@ exported_form.kernel_lda <- function(fit) {
   means <- (fit$means - rep(fit$center, each = nrow(fit$means))) %*% fit$scaling
   white <- whitening(fit$within)
   shares <- fit$counts / sum(fit$counts)
+  calibration <- validate_calibration(fit$calibration, fit$levels)
   form$levels <- fit$levels
   form$gauss <- list(white = white, means = means %*% white, log_prior = log(fit$prior))
   # probabilities are calibrated with the shares of the training rows, then moved to the prior; a
   # class of prior 0 has the decision -Inf, of which a slope of 0 would make NaN
   form$calibration <- list(
-    slope = max(fit$calibration$slope, .Machine$double.xmin),
-    offset = fit$calibration$offset +
-      ifelse(fit$prior > 0, (1 - fit$calibration$slope) * log(fit$prior / shares), -Inf)
+    slope = max(calibration$slope, .Machine$double.xmin),
+    offset = calibration$offset +
+      ifelse(fit$prior > 0, (1 - calibration$slope) * log(fit$prior / shares), -Inf)
   )
   form
 }

@@ -177,6 +177,17 @@ test_that("the main() of the help page compiles with the file and prints the pre
   expect_identical(system2(program, stdout = TRUE), sprintf("%.3f miles a gallon", wanted))
 })
 
+test_that("damaged probabilities are refused by class, dropped ones are left out", {
+  fits <- list(kernel_lm(Species ~ ., iris, size = 5), kernel_lda(Species ~ ., iris, size = 5))
+  for (fit in fits) {
+    fit$calibration <- 1
+    expect_error(export_c(fit, tempfile()), "calibration", class = "kernelect_error_model")
+  }
+  fits[[1]]$calibration <- NULL
+  export_c(fits[[1]], file <- tempfile())
+  expect_false(any(grepl("calibration", readLines(file))))
+})
+
 test_that("a tuned model whose winner was edited is refused by class", {
   data <- small_table()
   tuned <- suppressWarnings(kernel_tune(data$x, data$class, fit = kernel_fusion,
