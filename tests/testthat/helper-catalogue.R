@@ -133,7 +133,16 @@ example_models <- function() {
         list(rbf_kernel(1), kernel_on(linear_kernel(), 1:2)))), data$x),
     "kernel_fusion, Gram matrices" = list(
       quiet(kernel_fusion(y = data$number, kernels = list(a = K, b = K^2))),
-      list(a = K[1:5, ], b = K[1:5, ]^2))
+      list(a = K[1:5, ], b = K[1:5, ]^2)),
+    "kernel_fusion, basis" = list(
+      quiet(kernel_fusion(data$x, data$class, list(rbf_kernel(1), rbf_kernel(3)), basis = "fvs",
+        size = 8)), data$x),
+    "kernel_tune, fusion" = list(
+      quiet(kernel_tune(data$x, data$class, fit = kernel_fusion, grid = list(cost = c(0.1, 1)),
+        folds = 3)), data$x),
+    "kernel_lm, row source" = list(
+      quiet(kernel_lm(y ~ ., as_row_source(data.frame(data$x, y = data$number), rows = 7),
+        size = 5)), frame)
   )
   c(basis, plain, routes, more)
 }

@@ -111,8 +111,18 @@ model_questions <- list(
   nobs = function(m, new) nobs(m),
   fitted = function(m, new) if (inherits(m, c("kernel_lm", "kernel_lda"))) fitted(m),
   residuals = function(m, new) if (inherits(m, "kernel_lm")) residuals(m),
-  head = function(m, new) if (inherits(m, "kernel_basis")) unclass(head(m, 2))["index"]
+  head = function(m, new) if (inherits(m, "kernel_basis")) unclass(head(m, 2))["index"],
+  write_model = function(m, new) written(write_model, m),
+  export_c = function(m, new) if (!inherits(m, "kernel_rank")) written(export_c, m)
 )
+
+# The text that a function writes of a model.
+written <- function(write, m) {
+  file <- tempfile()
+  on.exit(unlink(file))
+  write(m, file)
+  readLines(file, warn = FALSE)
+}
 
 # "refused", "same", "other", or what must not be: "UNCLASSED ...".
 judge_model <- function(model, new, question, expected) {
