@@ -2,8 +2,9 @@
 # halves a set, of the nearest neighbour of the standardised columns (equally near rows vote), of
 # kernel_takes() left alone and of each rule in the small basis of the paper. `worse`: by how much
 # the default is above the nearest neighbour, and `t`, that over its standard error (of the five
-# repetitions, the two halves of each taken together). The default's rule was settled on the
-# training halves of the first twelve sets.
+# repetitions, the two halves of each taken together). The default's rule was settled on
+# leave-one-out figures of the training halves of the first twelve sets; candidates were compared
+# with the test errors of all sets in view.
 #   Rscript bench/takes-default.R [set ...]
 # Data: the directory named by KERNELECT_DATA, default ../shared/data, and packages mlbench,
 # kernlab and MASS.
