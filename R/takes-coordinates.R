@@ -18,7 +18,8 @@ stage_one <- function(parts, method, threshold) {
 stage_that_suffices <- function(stage, learn, control) {
   if (stage$basis$stop != "threshold") return(stage)
   control$threshold <- nearly_whole
-  whole <- suppressMessages(learn(control))
+  # what is said of the arguments was said once
+  whole <- suppressMessages(suppressWarnings(learn(control), classes = "kernelect_warning_kernel"))
   error <- function(s) left_out(s$z, s$y, s$rounding, control$threads)$error
   if (error(whole) < error(stage)) whole else stage
 }
