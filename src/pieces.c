@@ -131,8 +131,9 @@ void ke_take_product(ke_dense a, const double *w, ke_dense b, const ke_env *env)
   ke_add_multiple(-1.0, a, factor, 1.0, b, env);
 }
 
+/* Columns `first` and on of some rows; the columns before them, already divided, are taken off. */
 typedef struct {
-  size_t m, n, ldr, ldb, rows;
+  size_t m, n, ldr, ldb, rows, columns, first;
   const double *r;
   double *b;
 } division;
@@ -140,17 +141,30 @@ typedef struct {
 static void divide_rows(void *data, size_t item, size_t worker)
 {
   const division *d = (const division *)data;
-  const size_t i = item * d->rows;
+  const size_t i = item * d->rows, m = ke_smaller(d->rows, d->m - i);
+  const size_t j = d->first, k = ke_smaller(d->columns, d->n - j);
+  double *b = d->b + i;
   (void)worker;
-  ke_trsm_right_upper(ke_smaller(d->rows, d->m - i), d->n, d->r, d->ldr, d->b + i, d->ldb);
+  if (j > 0)
+    ke_gemm('N', 'N', m, k, j, -1.0, b, d->ldb, d->r + j * d->ldr, d->ldr, 1.0, b + j * d->ldb,
+            d->ldb);
+  ke_trsm_right_upper(m, k, d->r + j * (d->ldr + 1), d->ldr, b + j * d->ldb, d->ldb);
 }
 
+/* All columns at once, unless that is long for the fewest rows that are worth a call. */
 void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
                      const ke_env *env)
 {
-  const double flops = (double)n * (double)n;
-  division d = {m, n, ldr, ldb, ke_smaller(in_piece(0.5 * flops, 64), TALL), r, b};
-  ke_share_portions(env, parts(m, d.rows), (double)d.rows * flops, divide_rows, &d);
+  const size_t rows = in_piece(0.5 * (double)n * (double)n, 1);
+  const int whole = rows >= 64;
+  division d = {m, n, ldr, ldb, whole ? ke_smaller(rows, TALL) : TALL, whole ? n : SIDE, 0, r, b};
+  for (; d.first < n; d.first += d.columns) {
+    const double taken = 2.0 * (double)d.first + (double)d.columns;
+    if (d.first > 0)
+      ke_check(env);
+    ke_share_portions(env, parts(m, d.rows), (double)d.rows * (double)d.columns * taken,
+                      divide_rows, &d);
+  }
 }
 
 /* Column j of R has j + 1 rows. */

@@ -86,6 +86,25 @@ static void cholesky_factors_are_those_of_one_call(void)
   }
 }
 
+/* So wide that a few rows against the whole factor would be one long call. */
+static void a_wide_factor_divides_some_columns_at_a_time(void)
+{
+  const size_t n = 2000, m = 20;
+  tally seen = {0};
+  const ke_env env = counting(&seen, 1);
+  double *r = upper(n, 7), *b = draw_many(m * n, 8);
+  double *divided = copy(b, m * n), *once = copy(b, m * n);
+  ke_divide_upper(m, n, r, n, divided, m, &env);
+  ke_trsm_right_upper(m, n, r, n, once, m);
+  const double off = gap(divided, once, m * n);
+  free(r);
+  free(b);
+  free(divided);
+  free(once);
+  mu_assert(off < 1e-12);
+  mu_assert(seen.checks > 10);
+}
+
 static void triangular_factors_divide_and_multiply(void)
 {
   const size_t n = 500, m = 300;
@@ -179,6 +198,7 @@ int main(void)
   mu_run(a_nearly_singular_system_is_told_from_a_singular_one);
   mu_run(cross_products_are_those_of_one_call);
   mu_run(cholesky_factors_are_those_of_one_call);
+  mu_run(a_wide_factor_divides_some_columns_at_a_time);
   mu_run(triangular_factors_divide_and_multiply);
   mu_run(products_by_rows_are_those_of_one_call);
   return mu_report();
