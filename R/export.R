@@ -234,7 +234,8 @@ c_columns <- function(input) {
 c_codes <- function(input) {
   codes <- lapply(input$variables, function(v) {
     levels <- input$levels[[v]]
-    if (is.null(levels)) return(rep("", max(1L, input$matrices[[v]])))
+    shape <- input$matrices[[v]]
+    if (is.null(levels)) return(rep("", if (is.character(shape)) length(shape) else max(1L, shape)))
     sprintf("  (1 where %s is %s, else 0)", v, levels)
   })
   codes <- unlist(codes)

@@ -103,7 +103,7 @@ valid_names <- function(names, length) {
 valid_input <- function(input) {
   is.list(input) && is_number(input$width) && valid_names(input$columns, input$width) &&
     is_null_or(input$variables, is.character) && is_null_or(input$levels, is_list_of_levels) &&
-    is_null_or(input$matrices, is_named_list) && is_null_or(input$times, is_named_list) &&
+    are_shapes(input$matrices, input$width) && is_null_or(input$times, is_named_list) &&
     is_null_or(input$terms, function(terms) is.call(terms) && inherits(terms, "terms")) &&
     is_null_or(input$needed, is.character) && is_null_or(input$scope, is_named_list)
 }
@@ -117,6 +117,13 @@ valid_rows <- function(model, count) {
 
 is_list_of_levels <- function(levels) {
   is.list(levels) && all(vapply(levels, typeof, "") %in% c("NULL", "character"))
+}
+
+# Of variables that are matrices: names of columns, or how many of all there are.
+are_shapes <- function(shapes, width) {
+  is.null(shapes) || (is_named_list(shapes) && all(vapply(shapes, function(shape) {
+    is.character(shape) || (is_number(shape) && shape >= 1 && shape <= width)
+  }, NA)))
 }
 
 is_named_list <- function(x) is.list(x) && length(names(x)) == length(x)

@@ -177,6 +177,17 @@ test_that("the main() of the help page compiles with the file and prints the pre
   expect_identical(system2(program, stdout = TRUE), sprintf("%.3f miles a gallon", wanted))
 })
 
+test_that("columns that are matrices are listed one by one, with names or without", {
+  d <- data.frame(y = mtcars$mpg)
+  d$named <- cbind(p = mtcars$wt, q = mtcars$hp)
+  d$plain <- unname(as.matrix(mtcars[3:5]))
+  fit <- kernel_lm(y ~ named + plain, d, size = 4)
+  export_c(fit, file <- tempfile())
+  expect_identical(sum(grepl("^ \\*   x\\[[0-4]\\]", readLines(file))), 5L)
+  fit$basis$input$matrices$plain <- 2^31
+  expect_error(export_c(fit, tempfile()), class = "kernelect_error_model")
+})
+
 test_that("damaged probabilities are refused by class, dropped ones are left out", {
   fits <- list(kernel_lm(Species ~ ., iris, size = 5), kernel_lda(Species ~ ., iris, size = 5))
   for (fit in fits) {
