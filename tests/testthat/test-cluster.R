@@ -90,8 +90,7 @@ test_that("clusters over MPI pick the same rows", {
     "sleep <- function(seconds) Sys.sleep(seconds)", "environment(sleep) <- baseenv()",
     "try <- function(code) tryCatch(code, kernelect_error_worker = conditionMessage)",
     "cat('lost:', try(engine$cluster_call(cluster, sleep, x = list(0, 6))), '\n')",
-    "Sys.sleep(5); for (k in 1:2) parallel:::recvResult(cluster[[k]])",
-    "parallel::stopCluster(cluster)", "Rmpi::mpi.quit()"
+    "flush(stdout())", "Rmpi::mpi.abort()" # what is still to be answered is waited for by nobody
   ), script)
   said <- suppressWarnings(system2(
     "mpirun", c("--allow-run-as-root", "--oversubscribe", "-np", "1", "Rscript", script),
