@@ -1,4 +1,4 @@
-/* The dual solver (dual.c, face.c). */
+/* The dual solver (dual.c, pairs.c, face.c). */
 #ifndef KERNELECT_DUAL_H
 #define KERNELECT_DUAL_H
 

@@ -1,4 +1,4 @@
-/* What the parts of the dual solver share: dual.c (pairs, optimality), face.c and
+/* What the parts of the dual solver share: dual.c (start, optimality), pairs.c, face.c and
  * working.c. */
 #ifndef KERNELECT_SOLVER_H
 #define KERNELECT_SOLVER_H
@@ -45,6 +45,15 @@ ke_status ke_dual_judge(const ke_solver *s, double tol, ke_dual_result *result);
 
 /* b_i = value, and whether it may still grow or shrink. */
 void ke_dual_put(ke_solver *s, size_t i, double value);
+
+/* Pairs between two looks at the gap: few enough for an interrupt to be answered at once. */
+size_t ke_pair_batch(const ke_solver *s);
+
+/* Work of one pair, in flops: it reads two columns and four vectors. */
+double ke_pair_cost(const ke_solver *s);
+
+/* A batch of pairs, the steps made counted in `done`. */
+ke_outcome ke_pair_run(ke_solver *s, size_t *done);
 
 /* Lists the free variables; the one farthest from its bounds becomes the pin. */
 void ke_face_list(ke_solver *s);
