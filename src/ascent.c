@@ -16,6 +16,8 @@
 
 #include "ascent.h"
 
+#include "vector.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,14 +32,6 @@
 /* Both only choose the way: where a search ends is judged by the rise and the gradient. */
 #define CURVED 1e-10 /* cosine of move and turn below which a pair is rounding, not curvature */
 #define KINKS 1e-4   /* share of the largest v up to which a kinked search holds coordinates */
-
-static double dot(const double *a, const double *b, size_t n)
-{
-  double sum = 0.0;
-  for (size_t i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
 
 static double largest(const double *x, size_t n)
 {
@@ -211,7 +205,7 @@ static int set_direction(memory *m, const double *gradient)
     return 0;
   set_metric(m);
   if (m->stored) {
-    if (two_loop(m, m->trial) && dot(m->direction, gradient, m->d) > 0.0)
+    if (two_loop(m, m->trial) && ke_dot(m->direction, gradient, m->d) > 0.0)
       return 1;
     free_gradient(m, gradient);
   }
@@ -336,7 +330,7 @@ ke_status ke_ascend(const ke_objective *f, ke_search *s, double *w, double *work
     double value = s->value;
     for (size_t i = 0; i < d; i++)
       g[i] = 2.0 * w[i] * s->gradient[i];
-    const double slope = dot(g, g, d), cap = longest_step(w, g, d);
+    const double slope = ke_dot(g, g, d), cap = longest_step(w, g, d);
     step = 2.0 * step < cap ? 2.0 * step : cap;
     if (!isfinite(slope))
       return KE_NOT_FINITE;

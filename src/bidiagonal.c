@@ -1,4 +1,4 @@
-/* The factor R of least squares made bidiagonal: R' = V B P', which all ridges share (loo.c).
+/* The factor R of least squares made bidiagonal: R' = V B P', which all ridges share (ridges.c).
  *
  * Panels of rows and columns at a time, as LAPACK has them, and what is left after each is brought
  * up to date by products that threads share, some columns each. Cost 8/3 size^3 flops, and 4/3

@@ -1,4 +1,4 @@
-/* Glue of least squares and its leave-one-out (regress.c, loo.c). */
+/* Glue of least squares and its leave-one-out (regress.c, nested.c, ridges.c). */
 #include "ffi.h"
 
 #include <string.h>

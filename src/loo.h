@@ -1,11 +1,11 @@
-/* Exact leave-one-out of least squares on a basis (loo.c). */
+/* Exact leave-one-out of least squares on a basis: what nested.c (every size) and ridges.c (every
+ * ridge) share (loo.c). */
 #ifndef KERNELECT_LOO_H
 #define KERNELECT_LOO_H
 
-#include "bidiagonal.h"
+#include "regress.h"
 
-/* Rows at a time. */
-#define KE_LOO_ROWS 128
+#include <math.h>
 
 /* What is known of every row: with the last size asked for, or with each ridge in turn. Left out is
  * one unit of the row's weight, or all of it if that is less. */
@@ -25,24 +25,61 @@ typedef struct {
   double *work;           /* ke_nested_work() or ke_ridge_work() doubles */
 } ke_loo;
 
-/* ---- every size, at the ridge of g ---- */
+/* ---- blocks of rows, for the two ---- */
 
-/* Whether a row has leverage 1 (to 1e-10) with all `size` columns. */
-int ke_leverage_one(const ke_loo *s);
+#define KE_LOO_ROWS 128  /* rows at a time */
+#define KE_LOO_BLOCKS 32 /* blocks that threads share at a time */
 
-/* What the limit of a vanishing ridge needs, t (size x size): see loo.c. */
-void ke_nested_inverse(const ke_regression *g, size_t size, double *t, const ke_env *env);
+/* m rows from i0 on: e residuals, v left-out residuals, left = 1 - leverage. */
+typedef struct {
+  size_t i0, m;
+  double *e, *v, *left; /* m x k, m x k, m */
+  double *loss, *error; /* its own share, of every size or ridge */
+} ke_loo_block;
 
-/* loss and error: one for each of 1 ... size columns. `inverse` from ke_nested_inverse(), or NULL
- * when no row has leverage 1. */
-size_t ke_nested_work(size_t size, size_t k, int threads);
-void ke_nested_loo(const ke_loo *s, const double *inverse, const ke_env *env);
+/* Blocks from `first` on. Each leaves its share of the scores in a slot, and slots are added in
+ * order: so nothing depends on the threads. */
+typedef struct {
+  const ke_loo *o;
+  size_t first, count; /* the first row; scores of a kind */
+  double *slots, *own; /* ke_loo_slots(count); `each` doubles of work a worker */
+  size_t each;
+} ke_loo_crew;
 
-/* ---- every ridge, at one size; g has ridge 0 ---- */
+size_t ke_loo_slots(size_t count);
 
-/* loss and error: one for each of `count` positive ridges. */
-size_t ke_ridge_work(size_t size, size_t k, size_t count, int threads);
-void ke_ridge_loo(const ke_loo *s, const ke_bidiagonal *b, const double *ridge, size_t count,
-                  const ke_env *env);
+/* Doubles of a worker that e, v and left of a block take. */
+static inline size_t ke_loo_own(size_t k) { return KE_LOO_ROWS * (2 * k + 1); }
+
+static inline double ke_loo_weight(const ke_regression *g, size_t i)
+{
+  return g->weight ? g->weight[i] : 1.0;
+}
+
+/* The weight that is left out. */
+static inline double ke_loo_unit(const ke_regression *g, size_t i)
+{
+  return fmin(1.0, ke_loo_weight(g, i));
+}
+
+/* Block `item`, its scores zero, and the work of its worker behind what the block itself needs. */
+ke_loo_block ke_loo_take(const ke_loo_crew *c, size_t item, size_t worker, double **after);
+
+/* e and left of the fit of the means alone. */
+void ke_loo_start(const ke_regression *g, const ke_loo_block *s);
+
+/* v = e / left */
+void ke_loo_divide(const ke_regression *g, const ke_loo_block *s);
+
+/* Scores of v into the slot, as those of size or ridge `at`. */
+void ke_loo_add_scores(const ke_loo *o, const ke_loo_block *s, size_t at);
+
+/* e, v and left out, as those of ridge `at`, of 0 where only one is kept. */
+void ke_loo_keep_rows(const ke_loo *o, const ke_loo_block *s, size_t at);
+
+/* Sums of `count` scores of a kind: none yet; those of so many blocks; means, once all are in. */
+void ke_loo_clear_scores(const ke_loo *o, size_t count);
+void ke_loo_add_slots(const ke_loo_crew *c, size_t blocks);
+void ke_loo_mean_scores(const ke_loo *o, size_t count);
 
 #endif

@@ -17,6 +17,7 @@
 #include "pieces.h"
 #include "spectrum.h"
 #include "threads.h"
+#include "vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,16 +45,10 @@ static void divide_columns(const ke_regression *g, const double *r, double *out,
   }
 }
 
-static void clear(double *a, size_t n)
-{
-  for (size_t i = 0; i < n; i++)
-    a[i] = 0.0;
-}
-
 /* The augmented rows before anything was done to them. */
 static void start_extra(const ke_regression *g)
 {
-  clear(g->extra, g->L * g->L);
+  ke_clear(g->extra, g->L * g->L);
   for (size_t l = 0; l < g->L; l++)
     g->extra[l + l * g->L] = sqrt(g->ridge);
 }
@@ -69,7 +64,7 @@ static int cholesky_once(const ke_regression *g, const ke_env *env)
 {
   const size_t L = g->L;
   double *length = g->work;
-  clear(g->r, L * L); /* below the diagonal, too */
+  ke_clear(g->r, L * L); /* below the diagonal, too */
   ke_crossprod_upper(L, g->n, g->z, g->n, 0.0, g->r, L, env);
   for (size_t l = 0; l < L; l++) {
     g->r[l + l * L] += g->ridge;
@@ -137,13 +132,7 @@ static void sweep(const ke_regression *g, size_t from, size_t upto, size_t p, si
       g->r[from + i + (p + j) * L] += w[i + j * m];
 }
 
-static double squares(const double *a, size_t n)
-{
-  double total = 0.0;
-  for (size_t i = 0; i < n; i++)
-    total += a[i] * a[i];
-  return total;
-}
+static double squares(const double *a, size_t n) { return ke_dot(a, a, n); }
 
 static void divide(double *a, size_t n, double by)
 {
@@ -179,7 +168,7 @@ static void by_gram_schmidt(const ke_regression *g, const ke_env *env)
 {
   const size_t n = g->n, L = g->L;
   double *length = g->work + L * L;
-  clear(g->r, L * L);
+  ke_clear(g->r, L * L);
   start_extra(g);
   for (size_t l = 0; l < L; l++)
     length[l] = full_length(g, l, squares(g->z + l * n, n) + g->ridge);
@@ -223,7 +212,7 @@ static void centre_weighted(const ke_regression *g, double *column, double *mean
 static void centre(const ke_regression *g, double *a, size_t columns, double *mean,
                    const ke_env *env)
 {
-  clear(mean, columns);
+  ke_clear(mean, columns);
   if (!g->intercept)
     return;
   if (!g->weight) {

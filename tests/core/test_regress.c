@@ -1,5 +1,5 @@
-/* regress.c, loo.c: Q R, leverages and leave-one-out errors against refitting by the normal
- * equations. */
+/* regress.c, nested.c, ridges.c: Q R, leverages and leave-one-out errors against refitting by the
+ * normal equations. */
 #include "count.h"
 #include "draw.h"
 #include "kernelect.h"

@@ -1,0 +1,13 @@
+/* Exact leave-one-out for every ridge, at one size; the regression has ridge 0 (ridges.c). */
+#ifndef KERNELECT_RIDGES_H
+#define KERNELECT_RIDGES_H
+
+#include "bidiagonal.h"
+#include "loo.h"
+
+/* loss and error: one for each of `count` positive ridges. */
+size_t ke_ridge_work(size_t size, size_t k, size_t count, int threads);
+void ke_ridge_loo(const ke_loo *s, const ke_bidiagonal *b, const double *ridge, size_t count,
+                  const ke_env *env);
+
+#endif
