@@ -117,7 +117,7 @@ ridge_factor <- function(fit, size, ridge) {
   r <- fit$r[first, first, drop = FALSE]
   diag(r)[fit$dependent[first]] <- 0
   threads <- if (is.null(fit$threads)) 1L else fit$threads
-  .Call(ffi_regress, r, fit$c[first, , drop = FALSE], ridge, NULL, FALSE, threads)[c("r", "c")]
+  .Call(ffi_regress, r, fit$c[first, , drop = FALSE], ridge, NULL, FALSE, threads)[c("r", "c", "q")]
 }
 
 # Coefficients of the first `size` columns at a ridge, nothing else: the normal equations of c on r.

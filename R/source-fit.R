@@ -3,6 +3,7 @@
 #
 # Pass 1: R of [1 Z Y] by sequential QR (qr.c). Its first row has the means, the rest is R of the
 # centred Z and c = Q'Y: least squares for every size, covariance R'R and class means R'c at once.
+# Where columns are nearly dependent, once more, of [1 Q Y].
 # Pass 2: leave-one-out sums for every size and ridge, a row of Q being (z - mean) R^{-1}.
 # Pass 3: what is kept of every row at the size and ridge chosen.
 
@@ -160,23 +161,31 @@ worker_blocks <- function(chunks, z, step) in_worker(fold_blocks(chunks, z, step
 # Some 4 MB of coordinates.
 block_rows <- function(width) max(256, min(16384, floor(2^19 / (width + 1))))
 
-# R of [1 Z Y], rows times the root of their weight.
-triangle_of <- function(z, y, weights = NULL) {
+# R of [1 Z Y], rows times the root of their weight; Z may be what `steps` make of it.
+triangle_of <- function(z, y, weights = NULL, steps = NULL) {
   each_block(z, function(r, part, rows, x) {
-    .Call(ffi_qr_regression, r, part, y[rows, , drop = FALSE], weights[rows])
+    .Call(ffi_qr_regression, r, block_q(part, steps), y[rows, , drop = FALSE], weights[rows])
   }, join = function(a, b) .Call(ffi_qr_append, a, b))
 }
 
 # What regress() gives but for the rows: r, c, center, mean, dependent, and `total`, the sum of
-# weights; `raw`, r and c as they come, of which no column counts as dependent.
+# weights; `raw`, r and c as they come, of which no column counts as dependent; `steps`, how rows
+# become rows of Q, see block_q().
 regress_blocks <- function(z, response, weights = NULL) {
-  y <- response$matrix
+  once <- regress_once(z, response$matrix, weights)
+  fit <- if (is_doubtful(once)) regress_again(z, once, response$matrix, weights) else once
+  c(fit, list(
+    total = if (is.null(weights)) z$n else sum(weights), raw = once$raw, threads = z$threads
+  ))
+}
+
+# One pass. Rows are those of `z`, or what `steps` made of them.
+regress_once <- function(z, y, weights, steps = NULL) {
   L <- z$width
-  r <- triangle_of(z, y, weights)
+  r <- triangle_of(z, y, weights, steps)
   r <- r * ifelse(diag(r) < 0, -1, 1)
   left <- seq_len(L + 1L)
-  right <- L + 1L + seq_len(ncol(y))
-  raw <- list(r = r[left, left, drop = FALSE], c = r[left, right, drop = FALSE])
+  raw <- list(r = r[left, left, drop = FALSE], c = r[left, -left, drop = FALSE])
   length <- colSums(raw$r^2)
   # as the core sees it, by squares (DEPENDENT in src/regress.c), which then judges itself
   fit <- if (any(diag(raw$r)^2 <= 1e-20 * length)) {
@@ -185,29 +194,71 @@ regress_blocks <- function(z, response, weights = NULL) {
     c(raw, list(dependent = logical(L + 1L)))
   }
   root <- fit$r[1L, 1L]
-  list(
-    r = fit$r[-1L, -1L, drop = FALSE], c = fit$c[-1L, , drop = FALSE],
-    center = fit$r[1L, -1L] / root, mean = fit$c[1L, ] / root, dependent = fit$dependent[-1L],
-    total = if (is.null(weights)) z$n else sum(weights), raw = raw, threads = z$threads
+  own <- list(
+    r = fit$r[-1L, -1L, drop = FALSE], center = fit$r[1L, -1L] / root,
+    dependent = fit$dependent[-1L]
   )
+  c(own, list(c = fit$c[-1L, , drop = FALSE], mean = fit$c[1L, ] / root, raw = raw,
+              steps = c(steps, list(own))))
+}
+
+# Rows of Q from one division are orthogonal to rounding times the condition of r, columns being of
+# length one. From 1e-11 on that shows in leave-one-out figures, and a direction that rounding alone
+# made looks like one of the rows'.
+is_doubtful <- function(fit) {
+  left <- !fit$dependent
+  if (!any(left)) return(FALSE)
+  r <- fit$r[left, left, drop = FALSE]
+  r <- r / rep(sqrt(colSums(r^2)), each = nrow(r))
+  rcond(r, triangular = TRUE) < 1e-5
+}
+
+# A second pass, over the rows of Q of the first: Q is orthogonal after it, and a column of rounding
+# is found to depend on the others (and on the constant) as in memory, where columns are swept
+# twice.
+regress_again <- function(z, once, y, weights) {
+  fit <- regress_once(z, y, weights, once$steps)
+  fit$center <- once$center + drop(fit$center %*% once$r)
+  r <- fit$r %*% once$r
+  r[fit$dependent, ] <- 0
+  diag(r)[fit$dependent] <- 1
+  fit$r <- r
+  fit
+}
+
+# Rows of Q (over the root of their weight) of rows z: divided once, or twice, by triangles.
+block_q <- function(z, steps, turn = NULL) {
+  for (step in steps) {
+    z <- .Call(ffi_divide_upper, z, step$center, step$r)
+    if (any(step$dependent)) z[, step$dependent] <- 0
+  }
+  if (is.null(turn)) z else z %*% turn
 }
 
 # The fit as the core reads it, for some of the rows.
 block_fit <- function(fit, z, y, weights) {
-  q <- .Call(ffi_divide_upper, z, fit$center, fit$r)
-  if (any(fit$dependent)) q[, fit$dependent] <- 0
-  list(q = q, y = y - rep(fit$mean, each = nrow(y)), r = fit$r, c = fit$c, weights = weights,
-       intercept = TRUE, dependent = fit$dependent, total = fit$total, threads = fit$threads)
+  list(q = block_q(z, fit$steps, fit$turn), y = y - rep(fit$mean, each = nrow(y)), r = fit$r,
+       c = fit$c, weights = weights, intercept = TRUE, dependent = fit$dependent,
+       total = fit$total, threads = fit$threads)
+}
+
+# The fit at a ridge: its rows of Q by one division, or by way of those without a ridge.
+ridge_blocks <- function(fit, ridge) {
+  L <- length(fit$center)
+  at <- ridge_factor(fit, L, ridge)
+  fit[c("r", "c", "dependent")] <- list(at$r, at$c, logical(L))
+  if (length(fit$steps) == 1L) {
+    fit$steps <- list(fit[c("r", "center", "dependent")])
+  } else {
+    fit$turn <- at$q
+  }
+  fit
 }
 
 # As fit_by_loo(), for coordinates in chunks; also `outside`, as outside_basis() has it.
 fit_blocks_by_loo <- function(z, response, choose, ridge, weights = NULL) {
   plain <- if (is.null(z$triangle)) regress_blocks(z, response, weights) else z$triangle
-  fit <- plain
-  if (!is.character(ridge) && ridge > 0) {
-    fit[c("r", "c")] <- ridge_factor(plain, z$width, ridge)
-    fit$dependent <- logical(z$width)
-  }
+  fit <- if (!is.character(ridge) && ridge > 0) ridge_blocks(plain, ridge) else plain
   loo <- loo_of_blocks(z, fit, response, weights, if (is.character(ridge)) {
     sort(if (choose) geometric_sizes(z$width) else z$width)
   }, ridge)

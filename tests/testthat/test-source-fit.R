@@ -229,6 +229,34 @@ test_that("models see the very coordinates that the search for the basis left", 
   }
 })
 
+test_that("leave-one-out at full rank is that of all rows, at the smallest ridges too", {
+  # all rows span the constant as well: the last column is rounding, which must count for nothing
+  m <- as.matrix(iris[1:4])
+  once <- !duplicated(m)
+  weights <- rep(1:3, 50)
+  check <- function(rows, tolerance = 1e-10, weights = NULL, ...) {
+    x <- m[rows, ]
+    y <- iris$Species[rows]
+    known <- kernel_lm(x, y, weights = weights, ...)
+    for (k in c(1, 4)) {
+      fit <- kernel_lm(in_chunks(x, k), y, weights = weights, ...)
+      expect_identical(fit$size, known$size)
+      expect_identical(fit$ridge, known$ridge)
+      expect_equal(fit$loo, known$loo, tolerance = tolerance)
+      expect_equal(fit$leverage, known$leverage, tolerance = tolerance)
+      expect_equal(fit$fitted.values, known$fitted.values, tolerance = 1e-10)
+      expect_equal(fit$calibration, known$calibration, tolerance = tolerance)
+    }
+  }
+  check(1:150, basis = NULL)
+  check(once, basis = NULL)
+  check(1:150, basis = NULL, ridge = 1e-6)
+  # without a ridge a leverage of nearly 1 leaves eps / (1 - h) of the digits
+  check(1:150, basis = "cholesky", size = "loo", tol = 0, ridge = 0, tolerance = 1e-6)
+  all <- kernel_basis(m, method = "cholesky", size = Inf, tol = 0)
+  check(1:150, basis = all, weights = weights)
+})
+
 test_that("bodies that models have used are gone afterwards, files and all", {
   source <- in_chunks(as.matrix(iris[1:4]), 4)
   kernel_lm(source, iris$Species, size = 20, memory = 0.02)
