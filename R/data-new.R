@@ -10,9 +10,11 @@ new_matrix <- function(newdata, input, scaling, arg = "newdata") {
   }
   x <- match_columns(newdata, input, arg)
   if (is_sparse(x)) return(new_sparse_rows(x, scaling, arg))
-  complete <- unname(!is.na(rowSums(x)))
-  if (!all(complete)) complete <- unname(rowSums(is.na(x)) == 0)
-  if (!all_finite(x)) check_finite_columns(replace(x, is.nan(x), 0), arg)
+  complete <- rep(TRUE, nrow(x))
+  if (!all_finite(x)) {
+    complete <- unname(rowSums(is.na(x)) == 0)
+    check_finite_columns(replace(x, is.nan(x), 0), arg)
+  }
   list(x = apply_scaling(x, scaling), complete = complete)
 }
 

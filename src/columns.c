@@ -32,6 +32,29 @@ double ke_column_sd(const double *x, size_t n, double mean)
   return sd <= 4.0 * DBL_EPSILON * fabs(mean) ? 0.0 : sd;
 }
 
+/* What is not finite leaves NaN when it is taken from itself. */
+INLINE void doubt_body(const double *x, size_t n, double *out)
+{
+  v4 doubt[4] = {{0}};
+  size_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (size_t k = 0; k < 4; k++)
+      doubt[k] += LOAD(x + i + 4 * k) - LOAD(x + i + 4 * k);
+  doubt[0] += (doubt[1] + doubt[2]) + doubt[3];
+  *out = sum_v4(doubt);
+  for (; i < n; i++)
+    *out += x[i] - x[i];
+}
+
+DEFINE_DISPATCHED(static, doubt, (const double *x, size_t n, double *out), (x, n, out))
+
+int ke_all_finite(const double *x, size_t n)
+{
+  double sum;
+  doubt(x, n, &sum);
+  return sum == 0.0;
+}
+
 /* Whether a - b is exact: the error of a difference is itself a number (Knuth, Dekker). */
 static int is_exact_difference(double a, double b)
 {

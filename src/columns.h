@@ -7,6 +7,9 @@
 /* Standard deviation with n - 1 about `mean`; 0 for a single value or a constant. */
 double ke_column_sd(const double *x, size_t n, double mean);
 
+/* Whether no value is NaN or infinite. */
+int ke_all_finite(const double *x, size_t n);
+
 /* A number near the mean that can be taken from every value without rounding, else 0: a common
  * offset goes, and no digit with it. */
 double ke_exact_shift(const double *x, size_t n);

@@ -166,6 +166,7 @@ SEXP ffi_shift_of(SEXP sums, SEXP n);
 SEXP ffi_shifts_exactly(SEXP x, SEXP shift);
 SEXP ffi_has_parts(SEXP list, SEXP parts);
 SEXP ffi_symmetry(SEXP K);
+SEXP ffi_all_finite(SEXP x);
 SEXP ffi_check(void);
 SEXP ffi_processors(void);
 SEXP ffi_threads_born(void);

@@ -13,6 +13,12 @@ SEXP ffi_column_sd(SEXP x, SEXP center)
   return out;
 }
 
+SEXP ffi_all_finite(SEXP x)
+{
+  ffi_assert(TYPEOF(x) == REALSXP, "x");
+  return Rf_ScalarLogical(ke_all_finite(REAL(x), (size_t)XLENGTH(x)));
+}
+
 /* What may be taken from each column without losing a digit. */
 SEXP ffi_exact_shift(SEXP x)
 {

@@ -9,6 +9,7 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(ffi_symmetry, 1),
+    ENTRY(ffi_all_finite, 1),
     ENTRY(ffi_add_columns, 2),
     ENTRY(ffi_basis, 4),
     ENTRY(ffi_bidiagonalise, 2),

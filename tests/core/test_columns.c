@@ -34,6 +34,25 @@ static void a_symmetric_matrix_has_no_gap(void)
   mu_assert(gap == 0.0 && largest == 3.0);
 }
 
+static void one_value_that_is_not_finite_is_found_wherever_it_stands(void)
+{
+  const double bad[] = {NAN, INFINITY, -INFINITY};
+  for (size_t n = 0; n <= 37; n++) {
+    double *x = draw_many(n + 1, 7);
+    x[n] = NAN; /* beyond the end */
+    mu_assert(ke_all_finite(x, n));
+    for (size_t i = 0; i < n; i++) {
+      const double before = x[i];
+      x[i] = bad[i % 3];
+      mu_assert(!ke_all_finite(x, n));
+      x[i] = i % 2 ? 1.7e308 : 5e-324; /* no sum may overflow */
+      mu_assert(ke_all_finite(x, n));
+      x[i] = before;
+    }
+    free(x);
+  }
+}
+
 /* Four units of the mean's rounding. */
 static void a_constant_column_has_no_spread(void)
 {
@@ -73,6 +92,7 @@ static void distances_are_those_of_the_plain_loop(void)
 int main(void)
 {
   mu_run(distances_are_those_of_the_plain_loop);
+  mu_run(one_value_that_is_not_finite_is_found_wherever_it_stands);
   mu_run(a_constant_column_has_no_spread);
   mu_run(symmetry_is_that_of_the_plain_loop);
   mu_run(a_symmetric_matrix_has_no_gap);

@@ -62,6 +62,7 @@ glue_calls <- function() {
   objective <- function(w) c(-sum(w^2), rep(-1, length(w)))
   list(
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
+    ffi_all_finite = list(list(x), list(list(1L, text, NULL))),
     ffi_centred_crossprod = list(list(x + 0, TRUE), list(bad_x, NULL)),
     ffi_cholesky = list(list(K), list(list(K[, -1], text, K[0, 0]))),
     ffi_has_parts = list(list(list(a = 1), list(a = 1)), list(NULL, NULL)), # takes anything
