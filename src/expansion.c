@@ -8,6 +8,7 @@
  * coordinates, 2 L k for k functions. */
 #include "expansion.h"
 
+#include "columns.h"
 #include "simd.h"
 #include "threads.h"
 
@@ -16,6 +17,7 @@
 
 #define TILE_VALUES 65536 /* of a tile: half a megabyte */
 #define BLOCK 32          /* columns of a block of the substitution; a multiple of KE_PANEL */
+#define FEW 4             /* functions not worth packing the values for */
 
 static size_t columns_of(const ke_expansion *e) { return e->L + e->centres; }
 
@@ -101,15 +103,6 @@ typedef struct {
   double *out;
   room r;
 } tile;
-
-/* 0, or NaN where a number is not finite. */
-static double doubt(const double *v, size_t n)
-{
-  double total = 0.0;
-  for (size_t i = 0; i < n; i++)
-    total += v[i] - v[i];
-  return total;
-}
 
 static void pack_new_rows(tile *t)
 {
@@ -224,7 +217,19 @@ static void to_residuals(const tile *t)
   }
 }
 
-static void to_functions(const tile *t)
+/* One function column by column: the sums of ke_product() in the same order. */
+static void sum_up(const tile *t, const double *dual, double *out)
+{
+  for (size_t k0 = 0; k0 < t->e->L; k0 += KE_PARTIAL) {
+    memset(t->r.part, 0, t->ld * sizeof(double));
+    for (size_t j = k0; j < ke_smaller(k0 + KE_PARTIAL, t->e->L); j++)
+      take_off(t->r.part, t->r.values + j * t->ld, -dual[j * KE_PANEL], t->ld);
+    for (size_t i = 0; i < t->m; i++)
+      out[i] = k0 > 0 ? out[i] + t->r.part[i] : t->r.part[i];
+  }
+}
+
+static void multiply(const tile *t)
 {
   const ke_expansion *e = t->e;
   ke_rows z = packed_values(t);
@@ -232,6 +237,16 @@ static void to_functions(const tile *t)
   if (!e->factor)
     pack_values(t, 0, e->L);
   ke_product(&z, e->dual, e->L, t->out + t->i0, t->n);
+}
+
+static void to_functions(const tile *t)
+{
+  const ke_expansion *e = t->e;
+  if (e->factor || e->dual->n > FEW)
+    multiply(t);
+  else
+    for (size_t c = 0; c < e->dual->n; c++)
+      sum_up(t, ke_row(e->dual, c), t->out + t->i0 + c * t->n);
   if (e->offset)
     for (size_t c = 0; c < e->dual->n; c++)
       for (size_t i = 0; i < t->m; i++)
@@ -249,7 +264,8 @@ static void to_answer(const tile *t)
       memcpy(t->out + t->i0 + j * t->n, t->r.values + j * t->ld, t->m * sizeof(double));
   }
   for (size_t j = 0; j < ke_expansion_width(t->e); j++)
-    *t->r.bad += doubt(t->out + t->i0 + j * t->n, t->m);
+    if (!ke_all_finite(t->out + t->i0 + j * t->n, t->m))
+      *t->r.bad = NAN;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ INLINE void transform(v4 *x, const ke_transform *how, size_t k)
 }
 
 /* Rows i .. i + live of column k into their place in a panel. */
-static void pack_four(const double *x, size_t live, const ke_transform *how, size_t k,
+INLINE void pack_four(const double *x, size_t live, const ke_transform *how, size_t k,
                       double *panel)
 {
   v4 four = {0};
@@ -250,7 +250,8 @@ static void pack_four(const double *x, size_t live, const ke_transform *how, siz
     panel[r] = 0.0;
 }
 
-void ke_panels(const double *x, size_t ldx, const ke_transform *how, const ke_rows *rows)
+INLINE void ke_panels_body(const double *x, size_t ldx, const ke_transform *how,
+                           const ke_rows *rows)
 {
   static const ke_transform as_they_are = {0};
   const size_t n = rows->n, d = rows->d;
@@ -263,6 +264,10 @@ void ke_panels(const double *x, size_t ldx, const ke_transform *how, const ke_ro
                   rows->panel + i * ke_stride(rows) + k * KE_PANEL);
   }
 }
+
+DEFINE_DISPATCHED(, ke_panels,
+                  (const double *x, size_t ldx, const ke_transform *how, const ke_rows *rows),
+                  (x, ldx, how, rows))
 
 void ke_pack(const double *x, size_t ldx, const ke_transform *how, ke_rows *rows)
 {

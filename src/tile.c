@@ -193,6 +193,7 @@ static void leaf_tile(const ke_kernel *kernel, const ke_place *t, double *out, s
 {
   const ke_rows a = ke_block((const ke_rows *)t->a, kernel->block);
   const ke_rows b = ke_block((const ke_rows *)t->b, kernel->block);
+  const double top = ke_largest(a.norm + t->i0, t->m);
   /* One panel of columns at a time stays in the first cache between the two steps. */
   const size_t group = a.d <= KE_PARTIAL ? KE_PANEL : t->k;
   for (size_t j = 0; j < t->k; j += group) {
@@ -202,6 +203,7 @@ static void leaf_tile(const ke_kernel *kernel, const ke_place *t, double *out, s
     for (size_t q = 0; q < cols; q++) {
       ke_column c = ke_column_of(kernel, &a, t->i0, &b, t->j0 + j + q);
       c.m = t->m;
+      c.top = top;
       c.g = out + (j + q) * ldo;
       ke_finish(&c);
     }

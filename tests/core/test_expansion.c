@@ -130,6 +130,40 @@ static void answers_are_those_of_plain_loops(void)
     }
 }
 
+/* `functions` of the given kernel values, six of them drawn. */
+static void expand_given(const double *values, size_t n, size_t L, size_t functions, double *out)
+{
+  double *dual = draw_many(6 * L, 4), *few = malloc(6 * L * sizeof *few);
+  for (size_t j = 0; j < L; j++)
+    memcpy(few + j * functions, dual + 6 * j, functions * sizeof *few);
+  ke_rows rows = packed(few, functions, L);
+  const ke_expansion e = {.L = L, .given = values, .dual = &rows};
+  const ke_env env = {.threads = 1};
+  double *work = malloc(ke_expansion_work(&e, n, &env) * sizeof *work);
+  ke_expand(&e, NULL, n, out, work, &env);
+  free(work);
+  release(&rows);
+  free(few);
+  free(dual);
+}
+
+static void one_function_alone_has_the_bits_it_has_among_many(void)
+{
+  const size_t n = 67;
+  for (size_t L = 255; L <= 520; L += 53) {
+    double *values = draw_many(n * L, 6), *all = malloc(6 * n * sizeof *all);
+    double *few = malloc(6 * n * sizeof *few);
+    expand_given(values, n, L, 6, all);
+    for (size_t functions = 1; functions < 6; functions++) {
+      expand_given(values, n, L, functions, few);
+      mu_assert(memcmp(few, all, functions * n * sizeof *all) == 0);
+    }
+    free(few);
+    free(all);
+    free(values);
+  }
+}
+
 static void what_overflows_is_told(void)
 {
   problem p = make(5, 0, 6);
@@ -143,6 +177,7 @@ static void what_overflows_is_told(void)
 int main(void)
 {
   mu_run(answers_are_those_of_plain_loops);
+  mu_run(one_function_alone_has_the_bits_it_has_among_many);
   mu_run(what_overflows_is_told);
   return mu_report();
 }
