@@ -8,19 +8,25 @@ paper_items <- function() {
     na.strings = "")
 }
 
-# Readings of one table have lines of their own: ten steps of ascent (Ramona's) and convergence; the
-# width that Xu et al. do not state, by default ours, and twice that.
+# Readings of one table have lines of their own: one or ten steps of ascent (Ramona's) and
+# convergence; the width that Xu et al. do not state, by default ours, and twice that; the noise
+# term that Mottl et al. do not have.
 reading_of <- function(results) {
-  reading <- ifelse(grepl("^(sas|scss)(10|1)$", results$method), "ten steps", "")
+  steps <- ifelse(grepl("10$", results$method), "ten steps", "one step")
+  reading <- ifelse(grepl("^(sas|scss)(10|1)$", results$method), steps, "")
   wide <- results$paper == "Xu" & results$item == "Table 2" & results$setting != "1"
-  ifelse(wide, paste("width x", results$setting), reading)
+  reading <- ifelse(wide, paste("width x", results$setting), reading)
+  ifelse(grepl("noise 0[.]", results$method), sub(".*, ", "", results$method), reading)
 }
 
 count_item <- function(results, paper, item, reading) {
   own <- sub("^width .*", "Figures 2 and 3", results$item)
   d <- results[results$paper == paper & own == item & reading_of(results) == reading, ]
   known <- !is.na(d$inside)
-  span <- function(v) if (length(v)) paste(unique(range(v)), collapse = " to ") else ""
+  span <- function(v) {
+    v <- v[!is.na(v)]
+    if (length(v)) paste(unique(range(v)), collapse = " to ") else ""
+  }
   data.frame(
     cells = sum(known), inside = sum(d$inside[known]), runs = span(d$runs),
     paper_runs = span(d$paper_runs)
@@ -33,7 +39,7 @@ write_glance <- function(results, dir) {
   counts <- do.call(rbind, Map(function(paper, item, reading) {
     count_item(results, paper, item, reading)
   }, items$paper, items$item, items$reading))
-  counts$paper_runs[counts$paper_runs == "NA"] <- "not said"
+  counts$paper_runs[counts$runs != "" & counts$paper_runs == ""] <- "not said"
   write_result(cbind(items, counts), "reproduction", dir)
 }
 

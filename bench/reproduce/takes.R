@@ -169,5 +169,7 @@ item|set|method|reason
 Table 2|*|kgs-cost|a basis of all rows leaves nothing: the print is impossible
 Table 2|*|kpca-cost|a basis of all rows leaves nothing: the print is impossible
 Table 2|*|kda-cost|two classes have one axis, the print counts as many as KOBL
+Table 2|ionosphere|kgs-dim|two rows of the set are equal
+Table 2|ionosphere|kpca-dim|two rows of the set are equal
 Table 2|*|*|the width is not stated
 ")

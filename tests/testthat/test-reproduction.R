@@ -38,9 +38,35 @@ test_that("the page counts the cells of the papers' tables", {
   plain <- glance[is.na(glance$reading), ]
   for (i in which(plain$cells > 0)) {
     d <- result(paste0("reproduce-", tolower(plain$paper[i])))
-    ten_steps <- grepl("^(sas|scss)(10|1)$", d$method)
-    other_width <- plain$paper[i] == "Xu" & d$item == "Table 2" & d$setting != "1"
-    d <- d[d$item == plain$item[i] & !is.na(d$inside) & !ten_steps & !other_width %in% TRUE, ]
+    other <- grepl("^(sas|scss)(10|1)$|noise 0[.]", d$method) |
+      plain$paper[i] == "Xu" & d$item == "Table 2" & d$setting != "1"
+    d <- d[d$item == plain$item[i] & !is.na(d$inside) & !other %in% TRUE, ]
     expect_identical(c(plain$inside[i], plain$cells[i]), c(sum(d$inside), nrow(d)))
   }
+})
+
+test_that("no cell of a table is left out of the page, in whatever reading", {
+  glance <- result("reproduction")
+  for (paper in papers) {
+    d <- result(paste0("reproduce-", tolower(paper)))
+    elsewhere <- paper == "Xu" & d$item == "Table 2" & !d$setting %in% c("1", "2")
+    expect_identical(sum(glance$cells[glance$paper == paper]), sum(!is.na(d$inside[!elsewhere])))
+  }
+})
+
+test_that("every figure that is out has a reason beside it", {
+  for (paper in papers) {
+    d <- result(paste0("reproduce-", tolower(paper)))
+    out <- d[d$inside %in% FALSE & !grepl("t-tests", d$item), ]
+    expect_false(anyNA(out$reason))
+    expect_true(all(is.na(d$reason[!d$inside %in% FALSE])))
+  }
+})
+
+test_that("every table but that of ten digits has as many runs as in its paper", {
+  glance <- result("reproduction")
+  most <- function(runs) as.numeric(sub(".* ", "", runs))
+  known <- !is.na(glance$runs) & !glance$paper_runs %in% c(NA, "not said")
+  fewer <- glance[known, ][most(glance$runs[known]) < most(glance$paper_runs[known]), ]
+  expect_true(all(fewer$item == "Table II"))
 })
