@@ -7,21 +7,28 @@
 # distribution of absolute leave-one-out residuals, each divided by how far it is expected to be
 # off: sigma times the root of 1 / (1 - leverage) + prior * outside.
 residual_summary <- function(fit, residuals, parts) {
-  w <- if (is.null(parts$weights)) rep(1, nrow(residuals)) else parts$weights
-  leverage <- w * (1 - fit$left) / pmin(1, w)
+  w <- parts$weights
+  leverage <- if (is.null(w)) 1 - fit$left else w * (1 - fit$left) / pmin(1, w)
+  total <- total_of(w, nrow(residuals))
   out <- list(
-    leverage = leverage, df.residual = sum(w) - sum(leverage),
-    deviance = unname(colSums(w * residuals^2)), total = sum(w)
+    leverage = leverage, df.residual = total - sum(leverage),
+    deviance = unname(colSums(times(w, residuals^2))), total = total
   )
   if (!parts$y$vector) return(out)
   outside <- if (is.null(fit$outside)) outside_basis(parts, fit$size) else fit$outside
   out$outside <- outside$residual
   out$prior <- prior_variance(out, fit, parts$y$matrix[, 1L], w, mean(outside$diagonal))
-  # a leverage of 1 says nothing of the spread
-  scale <- sqrt(1 / pmax(fit$left, 1e-10) + out$prior * outside$residual)
-  out$spread <- weighted_order(abs(fit$left_out[, 1L]) / scale, w)
+  out$spread <- weighted_order(abs(fit$left_out[, 1L]) / expected_off(fit$left, out), w)
   out
 }
+
+# In units of sigma; a leverage of 1 says nothing of the spread.
+expected_off <- function(left, rest) sqrt(1 / pmax(left, 1e-10) + rest$prior * rest$outside)
+
+# Case weights may be NULL, for ones that nobody has to hold.
+times <- function(weights, values) if (is.null(weights)) values else weights * values
+
+total_of <- function(weights, n) if (is.null(weights)) as.double(n) else sum(weights)
 
 # Squared distances of the training rows to the span of the basis rows, of at most `diagonal`; not
 # known of rows that come as a Gram matrix.
@@ -42,28 +49,45 @@ outside_basis <- function(parts, size) {
 # A ridge takes coefficients for normal with variance sigma^2 / ridge; but what no basis row
 # explains cannot vary more than the response does.
 prior_variance <- function(rest, fit, y, w, diagonal) {
-  variance <- sum(w * (y - sum(w * y) / sum(w))^2) / max(sum(w) - 1, 1)
+  total <- total_of(w, length(y))
+  variance <- sum(times(w, (y - sum(times(w, y)) / total)^2)) / max(total - 1, 1)
   sigma2 <- rest$deviance / max(rest$df.residual, 1e-8)
   min(1 / fit$ridge, variance / (max(sigma2, 1e-300) * diagonal))
 }
 
 # Order statistics with their probabilities i / (n + 1), thinned to 200 that are dense towards the
 # largest; a row of weight 3 counts as three equal ones.
-weighted_order <- function(values, weights, most = 200L) {
+weighted_order <- function(values, weights = NULL, most = 200L) {
   at <- order(values)
-  upto <- cumsum(weights[at])
-  from <- upto - weights[at] + pmin(1, weights[at])
-  probability <- as.vector(rbind(from, upto)) / (sum(weights) + 1)
-  once <- !duplicated(probability)
-  probability <- probability[once]
-  value <- rep(values[at], each = 2L)[once]
-  if (length(value) > most) {
-    tail <- 10^seq(-1, log10(1 - max(probability)), length.out = most / 2)
-    even <- c(seq(min(probability), 0.9, length.out = most / 2 + 1L)[seq_len(most / 2)], 1 - tail)
-    value <- stats::approx(probability, value, even, rule = 2)$y
-    probability <- even
+  upto <- if (is.null(weights)) seq_along(at) else cumsum(weights[at])
+  n <- length(at)
+  knots <- function(rows) {
+    w <- if (is.null(weights)) 1 else weights[at[rows]]
+    from <- upto[rows] - w + pmin(1, w)
+    probability <- as.vector(rbind(from, upto[rows])) / (upto[n] + 1)
+    once <- !duplicated(probability)
+    data.frame(probability = probability[once],
+               value = rep(values[at[rows]], each = 2L)[once])
   }
-  data.frame(probability = probability, value = value)
+  if (n <= most) {
+    all <- knots(seq_len(n))
+    if (nrow(all) <= most) return(all)
+  }
+  ends <- range(knots(unique(c(1L, n)))$probability)
+  tail <- 10^seq(-1, log10(1 - ends[2L]), length.out = most / 2)
+  even <- c(seq(ends[1L], 0.9, length.out = most / 2 + 1L)[seq_len(most / 2)], 1 - tail)
+  known <- knots(rows_near(even * (upto[n] + 1), upto))
+  data.frame(
+    probability = even,
+    value = stats::approx(known$probability, known$value, even, rule = 2)$y
+  )
+}
+
+# Numbers of increasing values around each of `at`, two to either side: enough to interpolate.
+rows_near <- function(at, values) {
+  last <- length(values)
+  near <- outer(findInterval(at, values), -1:2, `+`)
+  sort(unique(c(1L, near[near >= 1L & near <= last], last)))
 }
 
 # Half the width of a prediction interval in units of how far a row is expected to be off. Beyond

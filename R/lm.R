@@ -132,6 +132,7 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   )
   on.exit(let_go(parts$z))
   fit <- fit_by_loo(parts$z, parts$y, loo, ridge, parts$weights, control$threads)
+  let_go(parts$z)
   model <- new_lm(fit, parts, check_keep(keep, coordinate_rows(parts$z)))
   finish_model(model, parts, match.call(), y)
 }

@@ -96,8 +96,12 @@ source_parts <- function(basis, data, control, held = NULL) {
 
 is_coordinates <- function(z) inherits(z, "kernelect_coordinates")
 
-# The bodies are not needed any more, if there are any.
-let_go <- function(z) if (is_coordinates(z)) dismiss(z$held)
+# The bodies are not needed any more, if there are any: their memory is for what comes next.
+let_go <- function(z) {
+  if (!is_coordinates(z) || is.null(z$held) || is.null(heads[[z$held]])) return(invisible())
+  dismiss(z$held)
+  gc()
+}
 
 # Rows and columns of coordinates, whether they are all there or not.
 coordinate_rows <- function(z) if (is_coordinates(z)) z$n else nrow(z)

@@ -103,10 +103,27 @@ test_that("order statistics count weights, and many are thinned", {
   many <- abs(random_matrix(5000, 1)[, 1])
   thin <- weighted_order(many, rep(1, 5000))
   expect_identical(nrow(thin), 200L)
+  expect_identical(weighted_order(many), thin)
   expect_equal(max(thin$value), max(many))
   expect_false(is.unsorted(thin$probability, strictly = TRUE))
   expect_equal(approx(thin$probability, thin$value, 0.95)$y, unname(quantile(many, 0.95, type = 6)),
     tolerance = 1e-3)
+})
+
+test_that("thinning interpolates among all order statistics, though it looks at few", {
+  naive <- function(values, weights) { # every unit of weight has its end, and its begin
+    at <- order(values)
+    upto <- cumsum(weights[at])
+    from <- upto - weights[at] + pmin(1, weights[at])
+    probability <- as.vector(rbind(from, upto)) / (sum(weights) + 1)
+    first <- !duplicated(probability)
+    function(p) approx(probability[first], rep(values[at], each = 2)[first], p, rule = 2)$y
+  }
+  values <- round(abs(random_matrix(900, 1)[, 1]), 2)
+  for (weights in list(rep(1, 900), rep(1:3, 300), rep(c(0.2, 1, 5.5), 300))) {
+    thin <- weighted_order(values, weights)
+    expect_identical(thin$value, naive(values, weights)(thin$probability))
+  }
 })
 
 test_that("the training rows are predicted where no others are given", {
