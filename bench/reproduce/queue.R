@@ -40,13 +40,7 @@ read_records <- function(name) {
     value = "character"))
 }
 
-# The last line may be cut short by whatever ended the queue: such a run is not counted as done.
-finished_runs <- function(name) {
-  records <- read_records(name)
-  if (is.null(records)) return(integer())
-  full <- max(table(records$run))
-  as.integer(names(which(table(records$run) == full)))
-}
+finished_runs <- function(name) unique(read_records(name)$run)
 
 commit_now <- function() {
   run <- function(...) {
@@ -58,14 +52,19 @@ commit_now <- function() {
   paste0(commit, if (length(run("status", "--porcelain", "--", "R", "src", "bench"))) "+")
 }
 
+# Beside the old file, then in its place: whatever ends the queue, a record is whole or not there.
 write_record <- function(name, run, seconds, figures, commit) {
   file <- record_file(name)
+  new <- paste0(file, ".new")
+  unlink(new)
+  if (file.exists(file)) file.copy(file, new)
   rows <- data.frame(
     run = run, seed = run, commit = commit, seconds = round(seconds, 3), cell = names(figures),
     value = vapply(figures, function(v) paste(signif(v, 8), collapse = " "), "")
   )
-  utils::write.table(rows, file, sep = ",", row.names = FALSE, append = file.exists(file),
-    col.names = !file.exists(file), qmethod = "double")
+  utils::write.table(rows, new, sep = ",", row.names = FALSE, append = file.exists(new),
+    col.names = !file.exists(new), qmethod = "double")
+  file.rename(new, file)
 }
 
 # ---- the queue ---------------------------------------------------------------------------
@@ -80,7 +79,7 @@ plan_queue <- function(experiments, most = Inf) {
     cost <- if (is.na(seconds[i])) Inf else seconds[i] * length(runs)
     data.frame(at = i, run = runs, late = e$late, cost = cost)
   }))
-  if (is.null(todo)) return(data.frame(at = integer(), run = integer()))
+  if (is.null(todo)) return(data.frame(at = integer(), run = integer(), late = logical()))
   todo[order(todo$late, todo$cost, todo$at, todo$run), ]
 }
 
@@ -91,14 +90,22 @@ mean_seconds <- function(experiments) {
   }, 0)
 }
 
-progress_line <- function(e, run, place, queue, seconds) {
-  rest <- queue$at[seq_len(nrow(queue)) > place]
+# Time left is that of all runs still to do, by the mean of what each experiment took.
+progress_text <- function(e, run, rest, total, seconds) {
   cost <- seconds[rest]
   cost[is.na(cost)] <- mean(seconds, na.rm = TRUE)
-  text <- sprintf("%4.0f %%  %-24s run %d of %d, about %.0f min left",
-    100 * place / nrow(queue), e$name, run, e$runs, sum(cost) / 60)
+  sprintf("%4.0f %%  %-24s run %d of %d, about %.0f min left",
+    100 * (1 - length(rest) / total), e$name, run, e$runs, sum(cost) / 60)
+}
+
+# On a terminal the line is renewed after every run, in a log there is one every half minute.
+# Returns the time of the last line.
+tell_progress <- function(text, last, end) {
+  now <- as.numeric(Sys.time())
   if (isatty(stderr())) cat("\r", formatC(text, width = -78), sep = "", file = stderr())
-  else if (run %% 10 == 0 || run == e$runs) message(text)
+  else if (end || now > last + 30) message(text)
+  else return(last)
+  now
 }
 
 # NULL for a run that fails: it is told, left out, and tried again by the next queue.
@@ -113,16 +120,22 @@ run_once <- function(e, run) {
 # on, so that a queue cut short leaves tables of even quality, and the time left is known early.
 run_queue <- function(experiments, most = Inf) {
   dir.create(records_dir, showWarnings = FALSE, recursive = TRUE)
-  soon <- Filter(function(e) !e$late, experiments)
-  for (round in c(3, 10, 20)) run_planned(soon, plan_queue(soon, most = min(most, round)))
-  run_planned(experiments, plan_queue(experiments, most = most))
+  total <- nrow(plan_queue(experiments, most))
+  for (round in c(3, 10, 20, Inf)) {
+    queue <- plan_queue(experiments, most)
+    now <- queue$run <= round & (!queue$late | round == Inf)
+    run_planned(experiments, queue[order(!now), ], sum(now), total)
+  }
+  if (total && isatty(stderr())) cat("\n", file = stderr())
 }
 
-run_planned <- function(experiments, queue) {
+# The first `count` runs of the queue; the others are there for the time left.
+run_planned <- function(experiments, queue, count, total) {
   seconds <- mean_seconds(experiments)
-  count <- lengths(lapply(experiments, function(e) finished_runs(e$name)))
+  done <- lengths(lapply(experiments, function(e) finished_runs(e$name)))
   commit <- commit_now()
-  for (place in seq_len(nrow(queue))) {
+  told <- as.numeric(Sys.time())
+  for (place in seq_len(count)) {
     i <- queue$at[place]
     e <- experiments[[i]]
     run <- queue$run[place]
@@ -130,12 +143,12 @@ run_planned <- function(experiments, queue) {
     spent <- system.time(figures <- run_once(e, run))
     spent <- sum(spent[c("user.self", "sys.self")])
     if (!is.null(figures)) write_record(e$name, run, spent, figures, commit)
-    seconds[i] <- (seconds[i] * count[i] + spent) / (count[i] + 1)
-    if (is.na(seconds[i])) seconds[i] <- spent
-    count[i] <- count[i] + 1
-    progress_line(e, run, place, queue, seconds)
+    seconds[i] <- if (done[i]) (seconds[i] * done[i] + spent) / (done[i] + 1) else spent
+    done[i] <- done[i] + 1
+    rest <- queue$at[seq_len(nrow(queue)) > place]
+    text <- progress_text(e, run, rest, total, seconds)
+    told <- tell_progress(text, told, end = !length(rest))
   }
-  if (nrow(queue) && isatty(stderr())) cat("\n", file = stderr())
 }
 
 # ---- tables ------------------------------------------------------------------------------
