@@ -19,17 +19,18 @@ as_row_source.character <- function(x, rows = NULL, ...) {
 
 # Tabs between the values of files that end in .tsv.
 csv_options <- function(files, options) {
-  if (is.null(options$sep) && all(grepl("[.]tsv$", files, ignore.case = TRUE))) options$sep <- "\t"
+  if (is.null(options$sep) && all(is_ending("tsv", files))) options$sep <- "\t"
   options
 }
 
 source_files <- function(path) {
   if (!file.exists(path)) abort("argument", "`x`: there is no file or directory \"", path, "\".")
   if (!dir.exists(path)) return(normalizePath(check_ending(path)))
-  files <- list.files(path, "[.](csv|parquet)$", full.names = TRUE, ignore.case = TRUE)
+  files <- list.files(path, full.names = TRUE)
+  files <- files[is_ending("csv", files) | is_parquet(files)]
   if (!length(files)) {
     abort("argument", "`x`: the directory \"", path, "\" has no files that end in .csv or ",
-          ".parquet.")
+          ".parquet (or .csv.gz, .csv.xz).")
   }
   if (length(unique(is_parquet(files))) > 1L) {
     abort("argument", "`x`: the directory \"", path, "\" has CSV and Parquet files: which are ",
@@ -40,8 +41,12 @@ source_files <- function(path) {
 
 # A file of another kind would be taken for text, and its bytes for numbers.
 check_ending <- function(path) {
-  known <- "[.](csv|tsv|txt|parquet)([.](gz|bz2|xz|zip|zst))?$" # packed ones are told what to do
-  if (!grepl(known, path, ignore.case = TRUE)) {
+  known <- is_ending("csv|tsv|txt", path) || is_parquet(path)
+  if (grepl("[.](bz2|zip|zst|7z|tgz|tar|parquet[.](gz|xz))$", path, ignore.case = TRUE)) {
+    abort("argument", "`x`: \"", basename(path), "\" is compressed in a way that is not read here ",
+          "(.csv.gz and .csv.xz are). Unpack it first.")
+  }
+  if (!known) {
     abort("argument", "`x`: \"", basename(path), "\" does not end in .csv, .tsv or .txt (rows of ",
           "text) or .parquet. Rename it if it is one of them, or read other files by ",
           "`row_source()`.")
@@ -50,6 +55,13 @@ check_ending <- function(path) {
 }
 
 is_parquet <- function(files) grepl("[.]parquet$", files, ignore.case = TRUE)
+
+# Text may be compressed, in ways of which a cut is noticed (not so with bz2).
+packed_ending <- "[.](gz|xz)"
+
+is_ending <- function(endings, files) {
+  grepl(paste0("[.](", endings, ")(", packed_ending, ")?$"), files, ignore.case = TRUE)
+}
 
 file_state <- function(file) file.info(file, extra_cols = FALSE)[c("size", "mtime")]
 
@@ -84,7 +96,7 @@ piece_reader <- function(pieces, read) {
 # ---- CSV --------------------------------------------------------------------------------------
 
 csv_source <- function(files, rows, options) {
-  check_csv_options(options, files)
+  check_csv_options(options)
   headers <- lapply(stats::setNames(nm = files), csv_header, options)
   columns <- headers[[1L]]
   for (file in files) same_columns(columns, headers[[file]], file)
@@ -97,7 +109,7 @@ csv_source <- function(files, rows, options) {
   piece_source(pieces, reader, columns, file_label(files, "CSV"), slow = TRUE)
 }
 
-check_csv_options <- function(options, files) {
+check_csv_options <- function(options) {
   known <- setdiff(names(formals(utils::read.table)), "")
   if (length(options) && !all(names(options) %in% known)) {
     refuse_dots(names(options), length(options), utils::read.table)
@@ -108,18 +120,66 @@ check_csv_options <- function(options, files) {
     abort("argument", backticked(mine), " cannot be given: a source reads all rows of a file as ",
           "it is, in chunks.")
   }
-  packed <- grepl("[.](gz|bz2|xz|zip|zst)$", files, ignore.case = TRUE)
-  if (any(packed)) {
-    abort("argument", "`x`: \"", basename(files[packed][1L]), "\" is compressed, and cannot be ",
-          "read from the middle. Unpack it first.")
+}
+
+# What is compressed cannot be read from the middle. A copy that is not is made once a process, in
+# the session's temporary directory.
+plain_file <- function(file) {
+  if (!grepl(paste0(packed_ending, "$"), file, ignore.case = TRUE)) return(file)
+  known <- unpacked_files[[file]]
+  state <- file_state(file)
+  if (is.null(known) || !identical(known$state, state) || !file.exists(known$copy)) {
+    unlink(known$copy)
+    known <- list(state = state, copy = unpack_file(file))
+    unpacked_files[[file]] <- known
+  }
+  known$copy
+}
+
+unpacked_files <- new.env(parent = emptyenv())
+
+unpack_file <- function(file, block = 2^22) {
+  copy <- tempfile("kernelect-unpacked-", fileext = ".csv")
+  whole <- FALSE
+  on.exit(if (!whole) unlink(copy))
+  broken <- function(e) {
+    abort("source", "The file \"", file, "\" cannot be unpacked: ", conditionMessage(e), ".")
+  }
+  tryCatch(copy_unpacked(file, copy, block), error = broken, warning = broken)
+  if (grepl("gz$", file, ignore.case = TRUE)) check_gzip_size(file, copy)
+  whole <- TRUE
+  copy
+}
+
+# R says nothing of a gzip file that is cut off. Its last four bytes have the size of what was
+# packed (modulo 2^32), the lowest first.
+check_gzip_size <- function(file, copy) {
+  con <- file(file, "rb")
+  on.exit(close(con))
+  seek(con, max(0, file.size(file) - 4))
+  size <- sum(as.integer(readBin(con, "raw", 4L)) * 256^(0:3))
+  if (size == file.size(copy) %% 2^32) return(invisible())
+  abort("source", "The file \"", file, "\" cannot be unpacked: it is cut off, or put together of ",
+        "several compressed parts. Unpack it first.")
+}
+
+copy_unpacked <- function(file, copy, block) {
+  from <- gzfile(file, "rb")
+  on.exit(close(from))
+  to <- file(copy, "wb")
+  on.exit(close(to), add = TRUE)
+  while (length(now <- readBin(from, "raw", block))) {
+    .Call(ffi_check)
+    writeBin(now, to)
   }
 }
 
 csv_header <- function(file, options) {
   options$colClasses <- NULL
+  plain <- plain_file(file)
   first <- tryCatch(
     suppressWarnings(do.call(utils::read.csv, c( # of a last line that has no end
-      list(file, nrows = 1L, fileEncoding = if (has_mark(file)) "UTF-8-BOM" else ""), options
+      list(plain, nrows = 1L, fileEncoding = if (has_mark(plain)) "UTF-8-BOM" else ""), options
     ))),
     error = function(e) {
       abort("source", "The file \"", file, "\" cannot be read: ", conditionMessage(e), ".")
@@ -142,11 +202,12 @@ same_columns <- function(columns, found, file) {
 # Where every chunk of rows of a file starts and how many bytes it has.
 csv_pieces <- function(file, rows, options) {
   quote <- if (is.null(options$quote)) "\"" else substr(options$quote, 1L, 1L)
-  starts <- line_starts(file, rows, if (isFALSE(options$header)) 0 else 1, quote)
+  plain <- plain_file(file)
+  starts <- line_starts(plain, rows, if (isFALSE(options$header)) 0 else 1, quote)
   at <- starts$offset
   if (!length(at)) return(data.frame(file = file, from = 0, bytes = 0, rows = 0))
-  if (at[1L] == 0 && has_mark(file)) at[1L] <- 3
-  data.frame(file = file, from = at, bytes = diff(c(at, file.size(file))),
+  if (at[1L] == 0 && has_mark(plain)) at[1L] <- 3
+  data.frame(file = file, from = at, bytes = diff(c(at, file.size(plain))),
              rows = pmin(rows, starts$lines - rows * (seq_along(at) - 1)))
 }
 
@@ -205,7 +266,7 @@ csv_reader <- function(headers, classes, options) {
 
 csv_table <- function(piece, headers, classes, options) {
   names <- headers[[piece$file]]
-  con <- file(piece$file, "rb")
+  con <- file(plain_file(piece$file), "rb")
   on.exit(close(con))
   seek(con, piece$from)
   text <- rawToChar(readBin(con, "raw", piece$bytes))

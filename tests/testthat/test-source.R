@@ -142,15 +142,68 @@ test_that("files that cannot be read so are refused", {
   expect_snapshot(error = TRUE, as_row_source("no such file.csv"))
   expect_error(as_row_source(temporary_directory()), "no files that end in .csv", class =
                  "kernelect_error_argument")
-  packed <- temporary_file(".csv.gz")
-  writeLines("a,b", packed)
-  expect_error(as_row_source(packed), "compressed", class = "kernelect_error_argument")
+  for (ending in c(".csv.zip", ".csv.bz2", ".parquet.gz")) {
+    packed <- temporary_file(ending)
+    writeLines("a,b", packed)
+    expect_error(as_row_source(packed), "compressed in a way", class = "kernelect_error_argument")
+  }
   file <- written_file("a,b\n1,2\n3,4\n")
   source <- as_row_source(file, rows = 1)
   cat("5,6\n", file = file, append = TRUE)
   expect_error(kernel_basis(source), "has changed", class = "kernelect_error_source")
   unlink(file)
   expect_error(kernel_basis(source), "no longer there", class = "kernelect_error_source")
+})
+
+test_that("compressed text is what it is without", {
+  plain <- temporary_file(".csv")
+  write.csv(iris, plain, row.names = FALSE)
+  known <- read.csv(plain)
+  ways <- list(gz = gzfile, xz = xzfile)
+  for (way in names(ways)) {
+    file <- temporary_file(paste0(".csv.", way))
+    con <- ways[[way]](file, "wb")
+    write.csv(iris, con, row.names = FALSE)
+    close(con)
+    expect_identical(whole(as_row_source(file, rows = 40)), known)
+  }
+  source <- as_row_source(file, rows = 40)
+  expect_same_model(kernel_lm(Species ~ ., source, size = 10),
+                    kernel_lm(Species ~ ., known, size = 10))
+  # elsewhere there is no copy yet: it is made again
+  elsewhere <- unserialize(serialize(source, NULL))
+  unlink(unpacked_files[[normalizePath(file)]]$copy)
+  expect_identical(whole(elsewhere), known)
+
+  tabs <- temporary_file(".tsv.gz")
+  con <- gzfile(tabs, "wb")
+  write.table(iris, con, sep = "\t", row.names = FALSE)
+  close(con)
+  expect_identical(whole(as_row_source(tabs, rows = 60)), read.delim(tabs))
+
+  dir <- temporary_directory()
+  file.copy(c(plain, file), file.path(dir, c("a.csv", "b.csv.xz")))
+  expect_identical(whole(as_row_source(dir, rows = 100)), rbind(known, known))
+})
+
+test_that("a compressed file that is cut off, put together or changed is refused", {
+  ways <- list(gz = gzfile, xz = xzfile)
+  for (way in names(ways)) {
+    file <- temporary_file(paste0(".csv.", way))
+    con <- ways[[way]](file, "wb")
+    write.csv(data.frame(a = sin(1:5000), b = cos(1:5000)), con, row.names = FALSE)
+    close(con)
+    source <- as_row_source(file, rows = 1000)
+    bytes <- readBin(file, "raw", file.size(file))
+    for (less in c(1, 4, 20, length(bytes) %/% 2)) {
+      writeBin(head(bytes, -less), file)
+      expect_error(kernel_basis(source), "has changed", class = "kernelect_error_source")
+      expect_error(as_row_source(file), "cannot be unpacked", class = "kernelect_error_source")
+    }
+  }
+  file <- temporary_file(".csv.gz")
+  writeLines("a,b\n1,2", file)
+  expect_error(as_row_source(file), "cannot be unpacked", class = "kernelect_error_source")
 })
 
 test_that("a directory of files is read in the order of names", {
