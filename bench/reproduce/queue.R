@@ -90,12 +90,13 @@ mean_seconds <- function(experiments) {
   }, 0)
 }
 
-# Time left is that of all runs still to do, by the mean of what each experiment took.
-progress_text <- function(e, run, rest, total, seconds) {
+# Time left is that of all runs still to do, by the mean processor time that each experiment took;
+# `pace` is the time that goes by in one second of it.
+progress_text <- function(e, run, rest, total, seconds, pace) {
   cost <- seconds[rest]
   cost[is.na(cost)] <- mean(seconds, na.rm = TRUE)
   sprintf("%4.0f %%  %-24s run %d of %d, about %.0f min left",
-    100 * (1 - length(rest) / total), e$name, run, e$runs, sum(cost) / 60)
+    100 * (1 - length(rest) / total), e$name, run, e$runs, pace * sum(cost) / 60)
 }
 
 # On a terminal the line is renewed after every run, in a log there is one every half minute.
@@ -134,7 +135,8 @@ run_planned <- function(experiments, queue, count, total) {
   seconds <- mean_seconds(experiments)
   done <- lengths(lapply(experiments, function(e) finished_runs(e$name)))
   commit <- commit_now()
-  told <- as.numeric(Sys.time())
+  start <- told <- as.numeric(Sys.time())
+  worked <- 0
   for (place in seq_len(count)) {
     i <- queue$at[place]
     e <- experiments[[i]]
@@ -142,11 +144,13 @@ run_planned <- function(experiments, queue, count, total) {
     set.seed(run)
     spent <- system.time(figures <- run_once(e, run))
     spent <- sum(spent[c("user.self", "sys.self")])
+    worked <- worked + spent
     if (!is.null(figures)) write_record(e$name, run, spent, figures, commit)
     seconds[i] <- if (done[i]) (seconds[i] * done[i] + spent) / (done[i] + 1) else spent
     done[i] <- done[i] + 1
     rest <- queue$at[seq_len(nrow(queue)) > place]
-    text <- progress_text(e, run, rest, total, seconds)
+    pace <- (as.numeric(Sys.time()) - start) / max(worked, 0.01)
+    text <- progress_text(e, run, rest, total, seconds, pace)
     told <- tell_progress(text, told, end = !length(rest))
   }
 }
