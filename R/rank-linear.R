@@ -173,11 +173,19 @@ rank_arom <- function(x, y, control) {
 # ---- radius-margin bound --------------------------------------------------------------------
 
 rank_r2w2 <- function(x, y, control) {
+  minimise_bound(x, control, function(x, cost, start) {
+    radius_margin(x, control$kernel, rank_sides(y), cost, control$threads)
+  })
+}
+
+# Weights that minimise a function of scale factors, which `make` gives for rows, the cost of a
+# slack and the start.
+minimise_bound <- function(x, control, make) {
   start <- rank_start(x, control)
   x <- centre_for(x, control$kernel, "bound")
   cost <- control$cost
   if (is.null(cost)) cost <- 1 / mean_length(x, control$kernel, control$threads)^2
-  bound <- radius_margin(x, control$kernel, rank_sides(y), cost, control$threads)
+  bound <- make(x, cost, start)
   run <- .Call(ffi_maximise_function, function(w) -bound(w), environment(), start,
                search_control(control))
   w <- share_duplicates(run$weights, x)
@@ -226,19 +234,11 @@ mean_length <- function(x, kernel, threads) {
 #   d dual / dv = -1/2 sum_c b_c' dK b_c,   b the signed duals:
 # the gradient of <K, BB'>, a target of low rank, on the rows that support.
 rank_gmkl <- function(x, y, control) {
-  start <- rank_start(x, control)
-  x <- centre_for(x, control$kernel, "bound")
-  cost <- control$cost
-  if (is.null(cost)) cost <- 1 / mean_length(x, control$kernel, control$threads)^2
-  dual <- regularised_dual(x, control$kernel, rank_sides(y), cost, control$threads)
-  penalty <- control$ridge * dual(start, 0)[1L] / sum(start^2)
-  run <- .Call(ffi_maximise_function, function(w) -dual(w, penalty), environment(), start,
-               search_control(control))
-  w <- share_duplicates(run$weights, x)
-  method_result(
-    w, tie = run$gradient, weights = w, value = -run$value,
-    path = search_path(-run$values, run$steps), converged = run$status == "ok"
-  )
+  minimise_bound(x, control, function(x, cost, start) {
+    dual <- regularised_dual(x, control$kernel, rank_sides(y), cost, control$threads)
+    penalty <- control$ridge * dual(start, 0)[1L] / sum(start^2)
+    function(w) dual(w, penalty)
+  })
 }
 
 # A function of scale factors and a penalty that gives the value and its gradient by their squares.
