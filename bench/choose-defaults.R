@@ -2,7 +2,7 @@
 #
 #   Rscript bench/choose-defaults.R
 #
-# One half of every set of bench/defaults.R (the other is never looked at), 2-fold
+# One half of every set of bench/sets.R (the other is never looked at), 2-fold
 # cross-validation within it. Candidates: `tol` of the basis 0.01 or 0.001; kernel width "mean", or
 # chosen by leave-one-out loss among 3 or 6 multiples of it. Rule: the best mean rank over all sets
 # of the cross-validated loss, the mean squared error or, for classes, the Brier score of the
@@ -11,11 +11,7 @@
 # setting, and choose-defaults-ranks.csv.
 
 library(kernelect)
-source_until <- function(file, mark) {
-  lines <- readLines(file)
-  eval(parse(text = lines[seq_len(grep(mark, lines, fixed = TRUE)[1L] - 1L)]), globalenv())
-}
-source_until("bench/defaults.R", "# ---- contenders")
+source("bench/sets.R")
 
 tols <- c(0.01, 0.001)
 multiples <- c(0.35, 0.5, 0.7, 1, 1.4, 2)
@@ -53,23 +49,15 @@ run_fold <- function(train, test, tol) {
 }
 
 run_set <- function(name, make) {
-  data <- prepare(make)
-  data <- data[half(data$y, 101), ]
-  if (is.factor(data$y)) {
-    data <- data[data$y %in% names(which(table(data$y) >= 6)), ]
-    data$y <- droplevels(data$y)
-  }
-  data <- data[vapply(data, function(v) length(unique(v)) > 1, NA)]
-  first <- half(data$y, 102)
-  folds <- list(first, setdiff(seq_len(nrow(data)), first))
+  folds <- folds_of(make)
   cells <- do.call(rbind, lapply(tols, function(tol) {
     do.call(rbind, lapply(1:2, function(i) {
-      run_fold(data[folds[[i]], ], data[folds[[3 - i]], ], tol)
+      run_fold(folds[[i]], folds[[3 - i]], tol)
     }))
   }))
   figures <- c("loss", "error", "log_loss", "time")
   out <- stats::aggregate(cells[figures], cells[c("tol", "width")], mean, na.action = NULL)
-  cbind(set = name, rows = nrow(data), out)
+  cbind(set = name, rows = sum(vapply(folds, nrow, 0L)), out)
 }
 
 sets <- c(classification, regression)

@@ -3,7 +3,7 @@
 #   Rscript bench/choose-tune.R          anew (minutes)
 #   TABLE=1 Rscript bench/choose-tune.R  the ranks of what is kept
 #
-# One half of every set of bench/defaults.R (the other is never looked at), 2-fold
+# One half of every set of bench/sets.R (the other is never looked at), 2-fold
 # cross-validation within it. A grid is a few RBF kernels (r) and Laplace kernels (l) with multiples
 # of the width "mean"; of it the kernel of least loss left out is taken. Grids are judged by their
 # mean rank over all sets of the cross-validated loss, the mean squared error or, for classes, the
@@ -13,17 +13,13 @@
 # choose-tune-ranks.csv, a row a grid, `tol` and figure; `by` is what the kernel was taken by.
 
 library(kernelect)
+source("bench/sets.R")
 results_file <- file.path("inst", "results", "choose-tune.csv")
 grids <- list(
   one = "r1", three = c("r0.5", "r1", "r2"), six = c("r0.35", "r0.5", "r0.7", "r1", "r1.4", "r2"),
   narrow = c("r0.5", "r1", "r2", "r4", "l1", "l2"), even = c("r0.5", "r1", "r2", "l1", "l2", "l4"),
   wide = c("r0.7", "r1", "r2", "r4", "l2", "l4")
 )
-
-source_until <- function(file, mark) {
-  lines <- readLines(file)
-  eval(parse(text = lines[seq_len(grep(mark, lines, fixed = TRUE)[1L] - 1L)]), globalenv())
-}
 
 # "r0.5": the kernel with half of the width "mean" of scaled columns.
 kernel_of <- function(name, columns) {
@@ -57,20 +53,12 @@ run_fold <- function(train, test, tol) {
 }
 
 run_set <- function(name, make) {
-  data <- prepare(make)
-  data <- data[half(data$y, 101), ]
-  if (is.factor(data$y)) {
-    data <- data[data$y %in% names(which(table(data$y) >= 6)), ]
-    data$y <- droplevels(data$y)
-  }
-  data <- data[vapply(data, function(v) length(unique(v)) > 1, NA)]
-  first <- half(data$y, 102)
-  folds <- list(first, setdiff(seq_len(nrow(data)), first))
+  folds <- folds_of(make)
   runs <- expand.grid(fold = 1:2, tol = c(0.01, 0.001))
   cells <- Map(function(fold, tol) {
-    cbind(fold = fold, run_fold(data[folds[[fold]], ], data[folds[[3 - fold]], ], tol))
+    cbind(fold = fold, run_fold(folds[[fold]], folds[[3 - fold]], tol))
   }, runs$fold, runs$tol)
-  task <- if (is.factor(data$y)) "classification" else "regression"
+  task <- if (is.factor(folds[[1]]$y)) "classification" else "regression"
   cbind(task = task, set = name, do.call(rbind, cells))
 }
 
@@ -100,7 +88,6 @@ ranks_of <- function(taken, task, figure) {
 }
 
 if (!nzchar(Sys.getenv("TABLE"))) {
-  source_until("bench/defaults.R", "# ---- contenders")
   sets <- c(classification, regression)
   cells <- do.call(rbind, lapply(names(sets), function(name) {
     message(name)
