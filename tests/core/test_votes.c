@@ -1,30 +1,10 @@
+#include "classes.h"
 #include "count.h"
-#include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { N = 301, D = 7, CLASSES = 3 };
-
-static double z[N * D];
-static int label[N];
-static const ke_env env = {.threads = 1};
-
-/* Rows sorted by class, a few of them repeated in other classes. */
-static void fill(void)
-{
-  uint64_t state = 1;
-  for (size_t i = 0; i < N; i++) {
-    label[i] = (int)(i * CLASSES / N);
-    for (size_t k = 0; k < D; k++)
-      z[i + k * N] = draw(&state) + (k == 2 ? label[i] : 0.0);
-  }
-  for (size_t i = 0; i < 5; i++)
-    for (size_t k = 0; k < D; k++)
-      z[150 + i + k * N] = z[280 + i + k * N] = z[i + k * N];
-}
 
 static int votes_for(const ke_votes *v, size_t i, size_t k, size_t j)
 {

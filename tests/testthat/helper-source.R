@@ -51,3 +51,13 @@ written_file <- function(text, envir = parent.frame()) {
   writeBin(charToRaw(text), file)
   file
 }
+
+# A source of `chunks` chunks of uneven sizes, ready for the engine.
+ready_source <- function(x, chunks) {
+  sizes <- diff(round(seq(0, sqrt(nrow(x)), length.out = chunks + 1)^2))
+  at <- cumsum(c(0, sizes))
+  list(
+    read_matrix = function(i) x[at[i] + seq_len(sizes[i]), , drop = FALSE], sizes = sizes,
+    width = ncol(x)
+  )
+}

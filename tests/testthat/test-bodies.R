@@ -1,15 +1,5 @@
 # Rows in parts give the basis of rows in memory, bit for bit.
 
-# A source of `chunks` chunks of uneven sizes, ready for the engine.
-ready_source <- function(x, chunks) {
-  sizes <- diff(round(seq(0, sqrt(nrow(x)), length.out = chunks + 1)^2))
-  at <- cumsum(c(0, sizes))
-  list(
-    read_matrix = function(i) x[at[i] + seq_len(sizes[i]), , drop = FALSE], sizes = sizes,
-    width = ncol(x)
-  )
-}
-
 in_memory <- function(x, kernel, control, scaling = NULL) {
   set.seed(5)
   basis_from_data(list(x = x, scaling = scaling, input = list()), kernel, control)$basis

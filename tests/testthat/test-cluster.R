@@ -17,15 +17,6 @@ one <- three[1]
 
 workers <- function(cluster) unlist(parallel::clusterCall(cluster, Sys.getpid))
 
-rows_of <- function(x, chunks) {
-  sizes <- diff(round(seq(0, sqrt(nrow(x)), length.out = chunks + 1)^2))
-  at <- cumsum(c(0, sizes))
-  list(
-    read_matrix = function(i) x[at[i] + seq_len(sizes[i]), , drop = FALSE], sizes = sizes,
-    width = ncol(x)
-  )
-}
-
 fit_in_memory <- function(x, control, kernel = rbf_kernel(sigma = 1)) {
   set.seed(3)
   basis_from_data(list(x = x, scaling = NULL, input = list()), kernel, control)$basis
@@ -33,7 +24,7 @@ fit_in_memory <- function(x, control, kernel = rbf_kernel(sigma = 1)) {
 
 fit_on <- function(cluster, x, control, ..., kernel = rbf_kernel(sigma = 1)) {
   set.seed(3)
-  basis_from_source(rows_of(x, 4), kernel, control, NULL, list(), cluster, ...)$basis
+  basis_from_source(ready_source(x, 4), kernel, control, NULL, list(), cluster, ...)$basis
 }
 
 tied <- function(n) {
@@ -169,7 +160,7 @@ test_that("a silent worker is given up after the time allowed", {
 
 test_that("errors of reading come back from workers with their class", {
   cluster <- one
-  source <- rows_of(tied(500), 2)
+  source <- ready_source(tied(500), 2)
   source$sizes <- rev(source$sizes)
   expect_error(
     basis_from_source(source, rbf_kernel(sigma = 1), limits("fvs"), NULL, list(), cluster),
@@ -231,12 +222,12 @@ test_that("every chunk is visited once, in order, by any number of workers", {
   x <- tied(700)
   sums <- function(i, x, add) c(i, sum(x) + add)
   environment(sums) <- baseenv()
-  expected <- source_apply(rows_of(x, 5), sums, add = 1)
+  expected <- source_apply(ready_source(x, 5), sums, add = 1)
   expect_length(expected, 5)
   cluster <- two
-  expect_identical(source_apply(rows_of(x, 5), sums, cluster, add = 1), expected)
-  expect_identical(source_apply(rows_of(x, 1), sums, cluster, add = 1),
-                   source_apply(rows_of(x, 1), sums, add = 1))
+  expect_identical(source_apply(ready_source(x, 5), sums, cluster, add = 1), expected)
+  expect_identical(source_apply(ready_source(x, 1), sums, cluster, add = 1),
+                   source_apply(ready_source(x, 1), sums, add = 1))
 })
 
 test_that("pairs of rows shared among workers give the ranking of one process", {
