@@ -55,7 +55,7 @@ is_noise <- function(kernel) inherits(kernel, "kernelect_noise")
 # A set is what the iteration sees: n, names, mean_diagonal and either `x`, whose columns are
 # kernels of rank one, or `grams`; `kernels` is what prediction needs of them.
 kernel_set <- function(kernels, data, threads, basis = NULL) {
-  if (is.null(kernels)) return(column_set(row_numbers(data$x), data$weights))
+  if (is.null(kernels)) return(column_set(data$x, data$weights))
   if (inherits(kernels, c("kernelect_kernel", "kernelect_block", "kernelect_noise"))) {
     kernels <- list(kernels)
   }
@@ -87,8 +87,8 @@ column_set <- function(x, cases) {
   }
   names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
   check_kernel_scale(list(
-    n = nrow(x), names = names, rows = rownames(x), mean_diagonal = weighted_means(x^2, cases),
-    x = x, cases = cases
+    n = nrow(x), names = names, rows = rownames(x), x = row_numbers(x), cases = cases,
+    mean_diagonal = for_columns(x, function(part) weighted_means(part^2, cases))
   ))
 }
 
@@ -196,8 +196,9 @@ resolve_for_cases <- function(kernel, x, cases) {
 
 weighted_variance <- function(x, cases) {
   if (is_sparse(x)) return(sparse_moments(x, cases)$squares / sum(cases))
-  x <- row_numbers(x)
-  weighted_means((x - rep(weighted_means(x, cases), each = nrow(x)))^2, cases)
+  for_columns(x, function(part) {
+    weighted_means((part - rep(weighted_means(part, cases), each = nrow(part)))^2, cases)
+  })
 }
 
 block_columns <- function(columns, x, input) {

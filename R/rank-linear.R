@@ -12,7 +12,7 @@ rank_sides <- function(y) {
 rank_vanished <- 1e-12
 
 # w <- w o h(w) until it settles; `normal(x, w)` gives the combined |h| and a value, for the
-# columns still there. Columns that vanish are ordered by when they did.
+# columns still there, already times w. Columns that vanish are ordered by when they did.
 multiply_weights <- function(x, start, normal, control) {
   w <- start / max(start)
   gone <- rep(Inf, length(w))
@@ -22,7 +22,7 @@ multiply_weights <- function(x, start, normal, control) {
     .Call(ffi_check)
     tick()
     live <- w > 0
-    h <- normal(x[, live, drop = FALSE], w[live])
+    h <- normal(times_columns(x, live, w), w[live])
     new <- replace(numeric(length(w)), live, w[live] * h$size)
     if (!all(is.finite(new)) || max(new) <= 0) fail_normal(control$method)
     new <- new / max(new)
@@ -37,6 +37,12 @@ multiply_weights <- function(x, start, normal, control) {
   w <- share_duplicates(w, x)
   method_result(w, tie = gone, weights = w, value = path$value[iteration], path = path,
                 converged = change <= control$tol)
+}
+
+# Columns of x that are wanted, each times its w; scaled on the way where x stands for scaled rows.
+times_columns <- function(x, wanted, w) {
+  if (is_sparse(x)) return(weigh_columns(x[, wanted, drop = FALSE], w[wanted]))
+  .Call(ffi_weighted_columns, x, which(wanted), w[wanted])
 }
 
 fail_normal <- function(method) {
@@ -54,8 +60,7 @@ rank_kfds <- function(x, y, control) {
   sides <- rank_sides(y)
   printed <- control$update == "printed"
   normal <- function(x, w) {
-    scaled <- x * rep(w, each = nrow(x))
-    fits <- lapply(sides, function(side) fisher_normal(scaled, side, control$ridge))
+    fits <- lapply(sides, function(side) fisher_normal(x, side, control$ridge))
     size <- sqrt(Reduce(`+`, lapply(fits, function(f) (f$normal / (if (printed) w else 1))^2)))
     list(size = size, value = sum(vapply(fits, `[[`, 0, "value")))
   }
@@ -142,7 +147,7 @@ column_products <- function(x, a) if (is_sparse(x)) sparse_crossprod(x, a) else 
 
 # Again and again the column with the smallest squared weight goes.
 rank_rfe <- function(x, y, control) {
-  x <- weigh_columns(x, rank_start(x, control))
+  x <- weigh_columns(row_numbers(x), control$kernel$weights)
   sides <- rank_sides(y)
   K <- linear_gram(x, control$threads)
   there <- seq_len(ncol(x))
@@ -162,9 +167,8 @@ rank_arom <- function(x, y, control) {
   sides <- rank_sides(y)
   duals <- NULL
   normal <- function(x, w) {
-    scaled <- weigh_columns(x, w)
-    duals <<- svm_duals(linear_gram(scaled, control$threads), sides, control$cost, duals)
-    squared <- rowSums(column_products(scaled, duals)^2)
+    duals <<- svm_duals(linear_gram(x, control$threads), sides, control$cost, duals)
+    squared <- rowSums(column_products(x, duals)^2)
     list(size = sqrt(squared), value = sum(squared))
   }
   multiply_weights(x, rank_start(x, control), normal, control)
@@ -265,6 +269,7 @@ regularised_dual <- function(x, kernel, sides, cost, threads, tol = 1e-10) {
 rank_fusion <- function(x, y, control) {
   cost <- if (is.null(control$cost)) 1 else control$cost
   start <- if (!is.null(control$kernel$weights)) control$kernel$weights^2
+  x <- row_numbers(x)
   fit <- without_convergence_warning(kernel_fusion(
     x, y, cost = cost, max_iter = control$max_iter, tol = control$tol, scale = FALSE,
     start = start, folds = 0, keep = FALSE, threads = control$threads, verbose = control$verbose

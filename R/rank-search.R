@@ -2,17 +2,19 @@
 
 # Two classes: eq 1 of Ramona et al.; more: between over within scatter.
 rank_fisher <- function(x, y, control) {
+  method_result(unname(for_columns(x, function(part) fisher_scores(part, as.integer(y)))))
+}
+
+fisher_scores <- function(x, y) {
   counts <- tabulate(y)
-  moments <- class_moments(x, as.integer(y), counts)
+  moments <- class_moments(x, y, counts)
   means <- moments$means
   within <- moments$within
-  score <- if (length(counts) == 2L) {
-    (means[1L, ] - means[2L, ])^2 / colSums(within / (counts - 1))
-  } else {
-    overall <- colSums(counts * means) / sum(counts)
-    colSums(counts * (means - rep(overall, each = length(counts)))^2) / colSums(within)
+  if (length(counts) == 2L) {
+    return((means[1L, ] - means[2L, ])^2 / colSums(within / (counts - 1)))
   }
-  method_result(unname(score))
+  overall <- colSums(counts * means) / sum(counts)
+  colSums(counts * (means - rep(overall, each = length(counts)))^2) / colSums(within)
 }
 
 # Means and sums of squared deviations from them, a row a class.
@@ -81,7 +83,7 @@ alignment_of <- function(sums, problem) {
 # Weights of the kernel go into the columns: a search over sets knows none.
 subset_problem <- function(x, y, control, criterion) {
   kernel <- control$kernel
-  if (!is.null(kernel$weights)) x <- x * rep(unname(kernel$weights), each = nrow(x))
+  if (!is.null(kernel$weights)) x <- weigh_columns(row_numbers(x), kernel$weights)
   criterion_problem(x, y, kernel, criterion, control$target)
 }
 

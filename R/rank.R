@@ -275,7 +275,7 @@ rank_varying <- function(x, y, control, varies) {
     control$variance <- control$variance[varies]
   }
   spec <- rank_methods[[control$method]]
-  fit <- spec$fit(if (is.null(spec$criterion)) row_numbers(x) else x, y, control)
+  fit <- spec$fit(x, y, control)
   where <- which(varies)
   fit$ranking <- c(where[order(-fit$score, -fit$tie, seq_along(where))], which(!varies))
   fit$score <- replace(numeric(length(varies)), where, fit$score)

@@ -49,18 +49,21 @@ theorem_bound <- function(basis, threshold) {
 }
 
 # For each row of m the number of the first row identical to it: the arithmetic of a BLAS may
-# round equal rows differently, and a tie of neighbours must stay one.
+# round equal rows differently, and a tie of neighbours must stay one. Column by column: groups of
+# rows that are equal so far, until each is alone.
 first_copies <- function(m) {
   n <- nrow(m)
   if (n < 2L) return(seq_len(n))
   if (is_sparse(m)) return(sparse_copies(m))
-  m <- row_numbers(m)
-  sorted <- do.call(order, lapply(seq_len(ncol(m)), function(j) m[, j]))
-  new <- rowSums(m[sorted[-1L], , drop = FALSE] != m[sorted[-n], , drop = FALSE]) > 0
-  group <- cumsum(c(TRUE, new))
-  first <- integer(n)
-  first[sorted] <- sorted[!duplicated(group)][group]
-  first
+  group <- rep(1L, n)
+  for (j in seq_len(ncol(m))) {
+    value <- m[, j]
+    sorted <- order(group, value)
+    new <- group[sorted[-1L]] != group[sorted[-n]] | value[sorted[-1L]] != value[sorted[-n]]
+    group[sorted] <- cumsum(c(TRUE, new))
+    if (all(new)) return(seq_len(n))
+  }
+  match(group, group)
 }
 
 # Coordinates z of the rows of m, the same for rows that are the same.

@@ -330,7 +330,7 @@ candidates <- function(problem) {
   grid <- problem$grid
   count <- nrow(grid$settings)
   scale <- !isFALSE(problem$dots$scale)
-  scaled <- apply_scaling(problem$matrix, fit_scaling(problem$matrix, scale, problem$weights))
+  scaled <- scaled_rows(problem$matrix, fit_scaling(problem$matrix, scale, problem$weights))
   sigma <- vapply(grid$kernels, kernel_sigma, 0, scaled, problem$weights, USE.NAMES = FALSE)
   table <- data.frame(kernel = rep(names(grid$kernels), each = count),
     sigma = rep(sigma, each = count))

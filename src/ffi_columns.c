@@ -74,6 +74,16 @@ SEXP ffi_shifts_exactly(SEXP x, SEXP shift)
   return out;
 }
 
+/* Column k of rows (ffi_scaled()) as numbers: in `room` (n) where they have to be scaled. */
+static const double *scaled_column(const double *values, size_t n, const ke_transform *how,
+                                   size_t k, double *room)
+{
+  if (!how->scale)
+    return values + k * n;
+  ke_scale_column(values + k * n, n, how->center[k], how->scale[k], room);
+  return room;
+}
+
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
 {
   size_t n, d;
@@ -83,13 +93,8 @@ SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
   ffi_assert(mean && sd, "scaling");
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)d));
   for (size_t k = 0; k < d; k++) {
-    const double *from = v + k * n;
     double *to = REAL(out) + k * n;
-    if (first.scale) {
-      ke_scale_column(from, n, first.center[k], first.scale[k], to);
-      from = to;
-    }
-    ke_scale_column(from, n, mean[k], sd[k], to);
+    ke_scale_column(scaled_column(v, n, &first, k, to), n, mean[k], sd[k], to);
   }
   Rf_setAttrib(out, R_DimNamesSymbol,
                Rf_getAttrib(first.scale ? ffi_element(x, "x") : x, R_DimNamesSymbol));
@@ -101,14 +106,18 @@ SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale)
 SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights)
 {
   size_t n, d, count;
-  const double *from = ffi_matrix(z, &n, &d, "z");
+  ke_transform first;
+  const double *from = ffi_scaled(z, &n, &d, &first);
   const size_t *column = ffi_index(columns, d, &count);
   const double *w = ffi_optional(weights, count, "weights");
   ffi_assert(w != NULL, "weights");
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)count));
-  for (size_t k = 0; k < count; k++)
+  for (size_t k = 0; k < count; k++) {
+    double *to = REAL(out) + k * n;
+    const double *numbers = scaled_column(from, n, &first, column[k], to);
     for (size_t i = 0; i < n; i++)
-      REAL(out)[i + k * n] = from[i + column[k] * n] * w[k];
+      to[i] = numbers[i] * w[k];
+  }
   UNPROTECT(1);
   return out;
 }

@@ -596,12 +596,13 @@ test_that("the bound's default cost is that of footnote 4 at the kernel it start
 test_that(paste(
   "weights that multiply stop at a change of exactly `tol` and remember when a column vanished"
 ), {
-  # a machine whose answers are known: factors by column and call, told apart by the first row
+  # a machine whose answers are known: factors by column and call, told apart by the first row,
+  # which comes times w
   machine <- function(factors) {
     call <- 0
     function(x, w) {
       call <<- call + 1
-      list(size = factors[[call]][x[1, ]], value = 10 * call)
+      list(size = factors[[call]][round(x[1, ] / w)], value = 10 * call)
     }
   }
   x <- rbind(1:4, c(2, 3, 5, 7), c(3, 1, 4, 1))

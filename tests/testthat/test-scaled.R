@@ -57,6 +57,17 @@ test_that("the core packs them to the same bits as scaled numbers", {
                    unname(kernelect:::column_variance(s$numbers)))
 })
 
+test_that("columns times factors, and copies of rows, are those of scaled numbers", {
+  x <- raw_rows()
+  x[c(7, 30), ] <- x[c(2, 2), ]
+  x[12, 1:4] <- x[2, 1:4]
+  s <- stand_in(x)
+  w <- c(2, 0, 0.3, 1, 7)
+  expect_identical(kernelect:::times_columns(s$rows, w > 0, w),
+                   unname(s$numbers[, w > 0] * rep(w[w > 0], each = nrow(x))))
+  expect_identical(kernelect:::first_copies(s$rows), replace(1:40, c(7, 30), 2L))
+})
+
 test_that("columns are worked out a few at a time where there are many rows", {
   s <- stand_in(raw_rows(6e5, 3))
   widths <- integer()
@@ -92,7 +103,7 @@ test_that("every fit on rows scaled while packed is the fit on numbers scaled be
        c("values", "scaling"))
   same(kernel_pca(x), kernel_pca(numbers, scale = FALSE), c("values", "scores"))
   same(kernel_takes(x, y), kernel_takes(numbers, y, scale = FALSE), c("weights", "cost"))
-  for (method in c("sas", "scss", "forward", "fisher", "rfe")) {
+  for (method in names(kernelect:::rank_methods)) {
     same(kernel_rank(x, y, method = method),
          kernel_rank(numbers, y, method = method, scale = FALSE), c("ranking", "score"))
   }
