@@ -5,6 +5,7 @@
 #include "spectrum.h"
 
 #include "blas.h"
+#include "pieces.h"
 
 #include <math.h>
 
@@ -91,7 +92,7 @@ void ke_centred_crossprod(const ke_coordinates *c, double *out, double *work, co
     const size_t m = ke_smaller(step, n - i);
     size_t ld;
     const double *rows = centred_rows(c, i, m, work, &ld);
-    ke_syrk_upper(L, m, rows, ld, i > 0 ? 1.0 : 0.0, out, L);
+    ke_crossprod_upper(L, m, rows, ld, i > 0 ? 1.0 : 0.0, out, L, env);
     ke_check(env);
   }
   for (size_t j = 0; j < L; j++)

@@ -50,6 +50,7 @@ static void moments_are_those_of_the_columns(void)
   moments(7, 3, 0);
   moments(50, 9, 1);
   moments(3000, 4, 1);
+  moments(30, 250, 1); /* several blocks */
 }
 
 static void ranges_are_those_of_the_product(void)
@@ -127,8 +128,25 @@ static void moments_look_for_interrupts(void)
   double *work = malloc(ke_crossprod_work(L) * sizeof *work);
   ke_centred_crossprod(&c, out, work, &env);
   free(z), free(work);
+  const size_t at_a_time = 2048; /* rows of a piece of a product */
+  const size_t within = 2 * (steps(in_cache, at_a_time) - 1);
   mu_assert(centred.checks == L);
-  mu_assert(multiplied.checks == 1 + steps(n, in_cache));
+  mu_assert(multiplied.checks == 1 + steps(n, in_cache) + within);
+}
+
+/* Wide coordinates: a product of what is in cache alone takes the reference BLAS half a second. */
+static void wide_moments_look_within_a_product(void)
+{
+  const size_t L = 2000, n = 256;
+  const double least = (double)L * (double)L * (double)n / KE_PATIENCE;
+  double *z = draw_many(n * L, 8), *out = malloc(L * L * sizeof *out);
+  double *work = malloc(ke_crossprod_work(L) * sizeof *work);
+  tally looks;
+  ke_env env = counting(&looks, 1);
+  const ke_coordinates c = {n, L, z, NULL};
+  ke_centred_crossprod(&c, out, work, &env);
+  free(z), free(out), free(work);
+  mu_assert((double)looks.checks >= 4.0 * least); /* as pieces.c reckons with it */
 }
 
 static void ranges_and_products_look_for_interrupts(void)
@@ -154,6 +172,7 @@ int main(void)
   mu_run(ranges_are_those_of_the_product);
   mu_run(products_are_those_of_the_centred_matrix);
   mu_run(moments_look_for_interrupts);
+  mu_run(wide_moments_look_within_a_product);
   mu_run(ranges_and_products_look_for_interrupts);
   return mu_report();
 }
