@@ -181,9 +181,9 @@ with_moments <- function(set, response, noise) {
   if (noise == 0) abort("argument", "`basis` needs a positive `noise`.")
   w <- response$w
   means <- drop(set$z %*% w) / sum(w)
-  centred <- (set$z - means) * rep(sqrt(w), each = nrow(set$z))
-  set$moments <- tcrossprod(centred)
-  set$toward <- drop(centred %*% (sqrt(w) * (response$y - sum(w * response$y) / sum(w))))
+  centred <- t(set$z - means) * sqrt(w)
+  set$moments <- inner_product(centred)
+  set$toward <- drop(crossprod(centred, sqrt(w) * (response$y - sum(w * response$y) / sum(w))))
   set
 }
 

@@ -111,7 +111,7 @@ class_scatter <- function(z, classes, weights = NULL) {
     center <- colSums(z * weights) / sum(weights)
     z <- z - rep(center, each = nrow(z))
     weighted <- z * weights
-    moments <- list(mean = center, crossprod = crossprod(z, weighted))
+    moments <- list(mean = center, crossprod = inner_product(z * sqrt(weights)))
   }
   sums <- matrix(0, nlevels(classes), ncol(z), dimnames = list(levels(classes), NULL))
   sums[sort(unique(as.integer(classes))), ] <- rowsum(weighted, as.integer(classes), reorder = TRUE)

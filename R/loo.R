@@ -132,7 +132,7 @@ ridge_root <- function(fit, size, ridge) {
   first <- seq_len(size)
   r <- fit$r[first, first, drop = FALSE]
   diag(r)[fit$dependent[first]] <- 0
-  normal <- crossprod(r)
+  normal <- inner_product(r)
   diag(normal) <- diag(normal) + ridge
   list(r = r, root = chol(normal))
 }

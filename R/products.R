@@ -28,12 +28,8 @@ by_rows <- function(a, columns, f) {
 }
 
 inner_product <- function(a) {
-  parts <- pieces(nrow(a), ncol(a)^2)
-  if (length(parts) < 2L) return(crossprod(a))
-  out <- 0
-  for (rows in parts) {
-    .Call(ffi_check)
-    out <- out + crossprod(a[rows, , drop = FALSE])
-  }
+  if (length(pieces(nrow(a), ncol(a)^2)) < 2L) return(crossprod(a))
+  out <- .Call(ffi_centred_crossprod, a, FALSE)$crossprod
+  if (!is.null(colnames(a))) dimnames(out) <- list(colnames(a), colnames(a))
   out
 }

@@ -350,7 +350,7 @@ triangle_scatter <- function(z, classes, weights = NULL) {
   n <- sum(counts)
   z$triangle <- fit # the regression on the indicators will want it
   list(
-    total = crossprod(r) / n, means = sums / ifelse(counts > 0, counts, 1), center = fit$center,
+    total = inner_product(r) / n, means = sums / ifelse(counts > 0, counts, 1), center = fit$center,
     counts = stats::setNames(counts, levels(classes)), n = n, z = z
   )
 }
@@ -360,7 +360,7 @@ triangle_moments <- function(z, center) {
   r <- triangle_of(z, matrix(0, z$n, 0L))
   mean <- if (center) r[1L, -1L] / r[1L, 1L] else numeric(z$width)
   rest <- if (center) r[-1L, -1L, drop = FALSE] else r[, -1L, drop = FALSE]
-  list(mean = mean, crossprod = crossprod(rest))
+  list(mean = mean, crossprod = inner_product(rest))
 }
 
 # Largest and smallest value of every column of (z - mean) v.

@@ -80,13 +80,13 @@ copy_rows <- function(z, m) {
 principal_directions <- function(z) {
   center <- colMeans(z)
   centred <- z - rep(center, each = nrow(z))
-  parts <- symmetric_eigen(crossprod(centred))
+  parts <- symmetric_eigen(inner_product(centred))
   good <- parts$values > nrow(z) * .Machine$double.eps * max(parts$values, 0)
   if (!any(good)) {
     abort("data", "All rows are identical in the kernel space: there is no direction to choose.")
   }
   vectors <- parts$vectors[, good, drop = FALSE]
-  scores <- centred %*% vectors
+  scores <- product(centred, vectors)
   signs <- apply(scores, 2L, function(s) if (s[which.max(abs(s))] < 0) -1 else 1)
   list(center = center, vectors = vectors * rep(signs, each = nrow(vectors)))
 }

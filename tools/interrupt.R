@@ -105,6 +105,12 @@ long_calls <- list(
     basis <- kernel_basis(data$x, rbf_kernel(0.5), size = 2000, tol = 0)
     function() for (i in 1:20) kernel_lda(data$x, data$class, basis = basis, ridge = 0.01)
   },
+  "kernel_lda, weights" = function() {
+    data <- long_table(4000, 10)
+    basis <- kernel_basis(data$x, rbf_kernel(0.5), size = 1500, tol = 0)
+    function() for (i in 1:20) kernel_lda(data$x, data$class, basis = basis, ridge = 0.01,
+      weights = rep(1:2, 2000))
+  },
   "kernel_lm" = function() {
     data <- long_table(50000, 20)
     function() for (i in 1:20) kernel_lm(data$x, data$number, rbf_kernel(1), tol = 0)

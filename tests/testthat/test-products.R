@@ -7,6 +7,8 @@ test_that("products in pieces are the products", {
   expect_equal(outer_product(a), tcrossprod(a))
   expect_equal(inner_product(a), crossprod(a))
   expect_identical(inner_product(a[, 1:2]), crossprod(a[, 1:2]))
+  colnames(a) <- paste0("v", 1:390)
+  expect_identical(dimnames(inner_product(a)), dimnames(crossprod(a)))
   expect_identical(zeros(3, 0), matrix(0, 3, 0))
   expect_identical(zeros(1100, 1000), matrix(0, 1100, 1000))
 })
