@@ -46,6 +46,15 @@ static inline void ke_syrk_upper(size_t n, size_t m, const double *a, size_t lda
   F77_CALL(dsyrk)("U", "T", &in, &im, &one, a, &ia, &beta, c, &ic FCONE FCONE);
 }
 
+/* Upper triangle of C (n x n) = C - A'A, A m x n */
+static inline void ke_take_squares_upper(size_t n, size_t m, const double *a, size_t lda, double *c,
+                                         size_t ldc)
+{
+  int in = (int)n, im = (int)m, ia = (int)lda, ic = (int)ldc;
+  double one = 1.0, less = -1.0;
+  F77_CALL(dsyrk)("U", "T", &in, &im, &less, a, &ia, &one, c, &ic FCONE FCONE);
+}
+
 /* B (m x n) = B R^{-1}, R n x n upper triangular */
 static inline void ke_trsm_right_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
                                        size_t ldb)

@@ -186,16 +186,19 @@ typedef struct {
   double *a;
 } elimination;
 
-/* The last columns first: they are the longest. */
+/* The last columns first: they are the longest. What lies below the diagonal stays as it is. */
 static void eliminate_columns(void *data, size_t item, size_t worker)
 {
   const elimination *e = (const elimination *)data;
   const size_t start = e->j + e->k, rest = e->n - start;
   const size_t c = start + (parts(rest, BLOCK) - 1 - item) * BLOCK;
   const size_t width = ke_smaller(BLOCK, e->n - c);
+  const double *known = e->a + e->j + c * e->lda;
   (void)worker;
-  ke_gemm('T', 'N', c + width - start, width, e->k, -1.0, e->a + e->j + start * e->lda, e->lda,
-          e->a + e->j + c * e->lda, e->lda, 1.0, e->a + start + c * e->lda, e->lda);
+  if (c > start)
+    ke_gemm('T', 'N', c - start, width, e->k, -1.0, e->a + e->j + start * e->lda, e->lda, known,
+            e->lda, 1.0, e->a + start + c * e->lda, e->lda);
+  ke_take_squares_upper(width, e->k, known, e->lda, e->a + c * (e->lda + 1), e->lda);
 }
 
 static void update_rest(size_t n, size_t j, size_t k, double *a, size_t lda, const ke_env *env)

@@ -28,11 +28,12 @@ void ke_take_product(ke_dense a, const double *w, ke_dense b, const ke_env *env)
 void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
                      const ke_env *env);
 
-/* R (n x n, upper triangular) = S R, S upper triangular. */
+/* R (n x n, upper triangular, zeros below) = S R, S upper triangular. */
 void ke_multiply_upper(size_t n, const double *s, size_t lds, double *r, size_t ldr,
                        const ke_env *env);
 
-/* Upper triangle of A (n x n) = its Cholesky factor; 0 when A is not positive definite. */
+/* Upper triangle of A (n x n) = its Cholesky factor; 0 when A is not positive definite. The rest of
+ * A is neither read nor written. */
 int ke_cholesky_upper(size_t n, double *a, size_t lda, const ke_env *env);
 
 /* B (n x k) = A^{-1} B, few columns; A (n x n) is lost. 0 when A is singular to rounding. work: 4

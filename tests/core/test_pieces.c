@@ -25,6 +25,16 @@ static double upper_gap(const double *a, const double *b, size_t n)
   return gap;
 }
 
+/* Whether all below the diagonal of a is `value`. */
+static int below_is(const double *a, size_t n, double value)
+{
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = j + 1; i < n; i++)
+      if (a[i + j * n] != value)
+        return 0;
+  return 1;
+}
+
 static double gap(const double *a, const double *b, size_t count)
 {
   double most = 0.0;
@@ -73,8 +83,10 @@ static void cholesky_factors_are_those_of_one_call(void)
     tally seen = {0};
     const ke_env env = counting(&seen, 1);
     double *r = upper(n, 3), *a = calloc(n * n, sizeof *a);
+    for (size_t i = 0; i < n * n; i++)
+      a[i] = 7.0;
     ke_syrk_upper(n, n, r, n, 0.0, a, n);
-    const int good = ke_cholesky_upper(n, a, n, &env);
+    const int good = ke_cholesky_upper(n, a, n, &env), alone = below_is(a, n, 7.0);
     const double off = upper_gap(a, r, n);
     ke_syrk_upper(n, n, r, n, 0.0, a, n);
     a[(n - 1) * (n + 1)] = -1.0;
@@ -82,6 +94,7 @@ static void cholesky_factors_are_those_of_one_call(void)
     free(r);
     free(a);
     mu_assert(good && off < 1e-12 && !bad);
+    mu_assert(alone);
     mu_assert((seen.checks > 0) == (n > 64));
   }
 }
