@@ -194,20 +194,22 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env)
 
 /* ---- first pick of fvs ---------------------------------------------------------------------- */
 
-static size_t lowest_best(const double *fitness, const size_t *rows, size_t count)
+/* The lowest place of the best fitness; `count` where no row has any. */
+static size_t lowest_best(const double *fitness, size_t count)
 {
   double best = 0.0;
   for (size_t j = 0; j < count; j++)
     best = fitness[j] > best ? fitness[j] : best;
-  size_t j = 0;
-  while (fitness[j] < best * (1.0 - KE_TIE))
+  size_t j = best > 0.0 ? 0 : count;
+  while (j < count && fitness[j] < best * (1.0 - KE_TIE))
     j++;
-  return rows ? rows[j] : j;
+  return j;
 }
 
 size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work, const ke_env *env)
 {
-  const size_t searched = rows ? count : b->bodies.n;
+  const size_t n = b->bodies.n, searched = rows ? count : n;
   b->bodies.does->first(b->bodies.self, rows, count, work, work + searched, env);
-  return lowest_best(work, rows, searched);
+  const size_t best = lowest_best(work, searched);
+  return best == searched ? n : rows ? rows[best] : best;
 }

@@ -74,7 +74,8 @@ ke_status ke_basis_run(ke_basis *b, const ke_env *env);
 /* Candidates considered between two looks at an interrupt. */
 size_t ke_picks_at_a_time(const ke_basis *b);
 
-/* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness.
+/* Of rows[0..count) (or all when NULL) the one of best mean normalised fitness; n where none of
+ * them has a length: then the first pick is free.
  * work: n (or count) doubles and what the bodies need for `first`. */
 size_t ke_first_fvs(ke_basis *b, const size_t *rows, size_t count, double *work, const ke_env *env);
 

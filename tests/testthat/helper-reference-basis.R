@@ -54,13 +54,15 @@ reference_largest <- function(x, open, slack) {
   rows[which(x[rows] >= max(x[rows]) * (1 - 1e-10) - slack)[1]]
 }
 
-# The row whose own span explains most: the mean over j of k_ij^2 / (k_ii k_jj).
+# The row whose own span explains most: the mean over j of k_ij^2 / (k_ii k_jj). Where no row that
+# is searched has a length, the first that has one.
 reference_first <- function(state, first) {
   K <- state$K
   n <- nrow(K)
   counts <- state$counts
   rows <- which(state$open)
   if (first < n) rows <- intersect(unique(round(seq(1, n, length.out = first))), rows)
+  if (!length(rows)) return(which(state$open)[1])
   J <- vapply(rows, function(i) mean(K[i, counts]^2 / (K[i, i] * diag(K)[counts])), 0)
   rows[which(J >= max(J) * (1 - 1e-10))[1]]
 }

@@ -274,6 +274,17 @@ test_that("the first fvs pick looks at `first` evenly spaced rows", {
   }
 })
 
+test_that("the first fvs pick is free where no row that is searched has a length", {
+  x <- rbind(matrix(0, 300, 3), c(1, 2, 3), c(3, 1, 1), c(0, 1, 0), matrix(0, 5, 3))
+  K <- tcrossprod(x)
+  for (first in c(1, 10)) {
+    basis <- kernel_basis(x, linear_kernel(), first = first, scale = FALSE)
+    expect_identical(
+      basis$index, as.integer(reference_basis(K, "fvs", first = first, cancels = TRUE)$index)
+    )
+  }
+})
+
 test_that("random pivoting follows its law", {
   K <- crossprod(matrix(c(2, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1), 3))
   n <- nrow(K)
