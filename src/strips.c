@@ -358,47 +358,54 @@ static void add_slot(const ke_criterion *c, const strip *s, const strip_sums *sl
   }
 }
 
-/* Strips first, first + 1, ... of the block of columns at j0, a slot each. */
+/* Every `apart`-th strip from `first` on of the block of columns at j0, a slot each. */
 typedef struct {
   const ke_criterion *c;
-  size_t j0, first;
+  size_t j0, first, apart;
 } batch;
+
+static strip batch_strip(const batch *b, size_t q)
+{
+  return strip_at(b->c, (b->first + q * b->apart) * KE_STRIP, b->j0);
+}
 
 static strip_sums batch_slot(const batch *b, size_t q)
 {
   return slot_at(b->c->sums + total_size(b->c) + q * slot_size(b->c));
 }
 
-static void batch_strip(void *data, size_t q, size_t worker)
+static void fill_slot(void *data, size_t q, size_t worker)
 {
   const batch *b = (const batch *)data;
-  const strip s = strip_at(b->c, (b->first + q) * KE_STRIP, b->j0);
+  const strip s = batch_strip(b, q);
   const strip_buffer own = buffer_at(b->c, b->c->buffer + worker * buffer_size(b->c));
   const strip_sums out = batch_slot(b, q);
   sum_strip(b->c, &s, &own, &out);
 }
 
-static void sum_batch(ke_criterion *c, size_t j0, size_t first, size_t count, const ke_env *env)
+static void sum_batch(batch *b, size_t count, const ke_env *env)
 {
-  batch b = {c, j0, first};
-  ke_share(env, count, strip_flops(c), batch_strip, &b);
+  ke_share(env, count, strip_flops(b->c), fill_slot, b);
   for (size_t q = 0; q < count; q++) {
-    const strip s = strip_at(c, (first + q) * KE_STRIP, j0);
-    const strip_sums out = batch_slot(&b, q);
-    add_slot(c, &s, &out);
+    const strip s = batch_strip(b, q);
+    const strip_sums out = batch_slot(b, q);
+    add_slot(b->c, &s, &out);
   }
 }
 
+/* Strips are dealt out one by one: whose a strip is must not depend on the threads, which may
+ * differ between those who share the work. */
 void ke_strips_sum(ke_criterion *c, const ke_env *env)
 {
   const size_t strips = (c->n + KE_STRIP - 1) / KE_STRIP, step = slots(c, env);
-  size_t batch = 0;
+  const size_t shares = c->shares > 1 ? c->shares : 1;
   memset(c->sums, 0, total_size(c) * sizeof(double));
-  for (size_t j0 = 0; j0 < c->n; j0 += c->block)
-    for (size_t first = j0 / KE_STRIP; first < strips; first += step, batch++) {
-      if (c->shares > 1 && batch % c->shares != c->share)
-        continue;
+  for (size_t j0 = 0; j0 < c->n; j0 += c->block) {
+    batch b = {c, j0, j0 / KE_STRIP, shares};
+    b.first += (c->share + shares - b.first % shares) % shares;
+    for (; b.first < strips; b.first += step * shares) {
       ke_check(env);
-      sum_batch(c, j0, first, ke_smaller(step, strips - first), env);
+      sum_batch(&b, ke_smaller(step, (strips - b.first + shares - 1) / shares), env);
     }
+  }
 }

@@ -65,6 +65,50 @@ static void gradient_matches_differences(void)
   }
 }
 
+/* The forms of one share of the pairs of rows, worked out by so many threads. */
+static void forms_of(ke_criterion c, size_t share, size_t shares, int threads, double *forms)
+{
+  const ke_env crew = {.threads = threads};
+  double *w = malloc(c.d * sizeof *w), *work;
+  for (size_t e = 0; e < c.d; e++)
+    w[e] = 0.1;
+  c.share = share;
+  c.shares = shares;
+  work = malloc(ke_criterion_work(&c, &crew) * sizeof *work);
+  ke_criterion_open(&c, work, &crew);
+  ke_criterion_forms(&c, w, forms, &crew);
+  free(work);
+  free(w);
+}
+
+/* So wide that a thread has no second strip between two looks at an interrupt: those who share the
+ * pairs of rows need not have as many threads as each other. */
+static void shares_add_up_whatever_the_threads_of_each(void)
+{
+  const size_t n = 300, d = 1500, size = 2 + 2 * d;
+  ke_criterion c;
+  double *wide = draw_many(n * d, 5), *target = draw_many(n, 6), *sum = malloc(3 * size * 8);
+  double *whole = sum + size, *part = whole + size, off = 0.0;
+  memset(&c, 0, sizeof c);
+  c.type = KE_ALIGNMENT;
+  c.kernel = kernel_of("rbf", 0.1, 0.0, 0.0);
+  c.n = n, c.d = d, c.rank = 1, c.block = 7 * KE_STRIP;
+  c.x = wide, c.u = target;
+  forms_of(c, 0, 0, 1, whole);
+  memset(sum, 0, size * sizeof *sum);
+  for (size_t share = 0; share < 3; share++) {
+    forms_of(c, share, 3, 1 + (int)share, part);
+    for (size_t i = 0; i < size; i++)
+      sum[i] += part[i];
+  }
+  for (size_t i = 0; i < size; i++)
+    off = fmax(off, fabs(sum[i] - whole[i]) / (1.0 + fabs(whole[i])));
+  free(wide);
+  free(target);
+  free(sum);
+  mu_assert(off < 1e-10);
+}
+
 static void blocks_do_not_matter(void)
 {
   double *work, w[D] = {1.0, 0.5, 2.0, 0.0, 0.8}, one[D], two[D], first, second;
@@ -302,6 +346,7 @@ int main(void)
   fill();
   mu_run(gradient_matches_differences);
   mu_run(blocks_do_not_matter);
+  mu_run(shares_add_up_whatever_the_threads_of_each);
   mu_run(lbfgs_reaches_the_bounded_optimum);
   mu_run(lbfgs_takes_the_steps_of_its_rule);
   mu_run(lbfgs_doubles_its_reach_along_the_gradient);
