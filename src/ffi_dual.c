@@ -63,6 +63,16 @@ SEXP ffi_dual(SEXP K, SEXP problem, SEXP control)
   return out;
 }
 
+/* A status in place of a solution. */
+static SEXP no_result(ke_status status)
+{
+  const char *names[] = {"status", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, ffi_status(status));
+  UNPROTECT(1);
+  return out;
+}
+
 /* sources: a list, each as for ffi_source(), with their weights and `noise` on the diagonal;
  * control also: size of a working set, cache (bytes), threads */
 SEXP ffi_working(SEXP sources, SEXP problem, SEXP control)
@@ -73,7 +83,9 @@ SEXP ffi_working(SEXP sources, SEXP problem, SEXP control)
   ke_working w = {.terms = (size_t)XLENGTH(terms), .noise = ffi_number(sources, "noise")};
   ke_source *source = (ke_source *)R_alloc(w.terms, sizeof(ke_source));
   for (size_t t = 0; t < w.terms; t++) {
-    (void)ffi_source(VECTOR_ELT(terms, (R_xlen_t)t), &source[t]); /* the solver sees an overflow */
+    const ke_status status = ffi_source(VECTOR_ELT(terms, (R_xlen_t)t), &source[t]);
+    if (status != KE_OK)
+      return no_result(status);
     ffi_assert(source[t].symmetric && source[t].n == source[0].n, "terms");
   }
   const size_t n = source[0].n;
@@ -98,12 +110,13 @@ SEXP ffi_working(SEXP sources, SEXP problem, SEXP control)
   return out;
 }
 
-/* sum over the columns of `a` of a'Ka of a source that is not held */
+/* sum over the columns of `a` of a'Ka of a source that is not held; NaN where values overflow */
 SEXP ffi_source_form(SEXP list, SEXP a, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
   ke_source s;
-  (void)ffi_source(list, &s); /* an overflow shows in the sum */
+  if (ffi_source(list, &s) != KE_OK)
+    return Rf_ScalarReal(R_NaN);
   size_t rows, columns;
   const double *v = ffi_matrix(a, &rows, &columns, "a");
   ffi_assert(s.symmetric && rows == s.n, "a");

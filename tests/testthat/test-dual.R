@@ -123,6 +123,15 @@ test_that("the enclosing sphere touches its farthest rows and holds the others",
   expect_equal(enclosing_sphere(matrix(4))$radius2, 0)
 })
 
+test_that("rows that overflow are no solution where the matrix is not held either", {
+  x <- random_matrix(40, 2)
+  x[1:2, ] <- c(1e200, 3e200)
+  source <- kernel_source(x, rbf_kernel(sigma = 1))
+  expect_error(svm_dual(row_sum(list(source)), rep(c(-1, 1), 20)),
+    class = "kernelect_error_not_finite")
+  expect_identical(.Call(ffi_source_form, source, diag(40)[, 1:2], 1L), NaN)
+})
+
 test_that("no solution within the bounds, and no numbers, are told apart", {
   expect_identical(solve_dual(diag(3), rep(1, 3), 0, 1, total = 4)$status, "infeasible")
   expect_error(solve_dual(matrix(NaN, 3, 3), rep(1, 3), 0, 1, total = 1),
