@@ -46,13 +46,6 @@ baudat_split <- function(name, i) {
   )
 }
 
-# Width and all by ten-fold cross-validation on the training rows.
-baudat_tuned <- function(name, i) {
-  part <- published_split(name, i)
-  tuned <- kernel_tune(part$x, part$y)
-  list("kernel_tune" = error_rate(predict(tuned, part$new), part$truth))
-}
-
 bayes_class <- function(d) {
   a <- stats::dnorm(d$x1, -1) * stats::dnorm(d$x2)
   b <- stats::dnorm(d$x1, 1) * stats::dnorm(d$x2, sd = sqrt(0.1))
@@ -129,7 +122,7 @@ baudat_experiments <- function() {
       make(name, "Table 2", name, 100, split(name, baudat_split), needs = name)
     })),
     tuned = lapply(c("thyroid", "heart", "banana"), function(name) {
-      make(paste0("tune-", name), "now", name, 100, split(name, baudat_tuned), needs = name)
+      make(paste0("tune-", name), "now", name, 100, split(name, tuned_split), needs = name)
     })
   )
 }
