@@ -81,8 +81,8 @@ void ke_gram(const ke_source *s, double *out, const ke_env *env)
   const size_t high = tiles(s->n), wide = tiles(s->columns);
   const size_t count = s->symmetric ? high * (high + 1) / 2 : high * wide;
   const double flops = TILE * TILE * s->cost;
-  const size_t step = ke_batch(flops);
   const ke_env crew = ke_source_env(s, env);
+  const size_t step = ke_portion(&crew, flops);
   job j = {s, out, 0};
   for (; j.first < count; j.first += step) {
     ke_check(env);

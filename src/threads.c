@@ -4,6 +4,7 @@
 #endif
 #include "threads.h"
 
+#include <math.h>
 #include <pthread.h>
 #ifndef _WIN32
 #include <signal.h>
@@ -93,6 +94,12 @@ void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void 
 {
   const job j = {task, data, count, 0};
   share_range(env, 0, count, flops, j);
+}
+
+size_t ke_portion(const ke_env *env, double flops)
+{
+  const size_t batch = ke_batch(flops), workers = ke_workers(env, SIZE_MAX, INFINITY);
+  return batch < SIZE_MAX / workers ? batch * workers : batch;
 }
 
 /* The reference BLAS is ten times slower than what KE_PATIENCE reckons with. */

@@ -28,6 +28,9 @@ size_t ke_workers(const ke_env *env, size_t count, double flops);
  * to give, those there are do all the work. */
 void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data);
 
+/* How many items of `flops` each to share between two looks at an interrupt: a batch a worker. */
+size_t ke_portion(const ke_env *env, double flops);
+
 /* The same for calls of BLAS, in portions between which an interrupt is answered: each worker is
  * given some tens of milliseconds of them. */
 void ke_share_portions(const ke_env *env, size_t count, double flops, ke_task task, void *data);
