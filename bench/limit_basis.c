@@ -16,6 +16,8 @@ static void solve_lower(size_t m, size_t n, const double *l, size_t ldl, double 
   F77_CALL(dtrsm)("R", "L", "T", "N", &im, &in, &one, l, &il, b, &ib FCONE FCONE FCONE FCONE);
 }
 
+enum { ROWS = 4800 }; /* of a chunk */
+
 static double *x, *F, *P;
 static int n, d;
 static size_t L;
@@ -49,8 +51,8 @@ static void probe_run(void)
   if (F == MAP_FAILED)
     exit(1);
   madvise(F, bytes(), MADV_HUGEPAGE);
-  for (size_t i0 = 0; i0 < (size_t)n; i0 += KE_CHUNK)
-    chunk(i0, (size_t)n - i0 < KE_CHUNK ? (size_t)n - i0 : KE_CHUNK);
+  for (size_t i0 = 0; i0 < (size_t)n; i0 += ROWS)
+    chunk(i0, (size_t)n - i0 < ROWS ? (size_t)n - i0 : ROWS);
 }
 
 static double probe_value(void)

@@ -22,7 +22,7 @@ static ke_status one_start(void *self, int normalised, ke_start *out, const ke_e
   return begin.bottom < -KE_NEGATIVE * begin.top ? KE_INDEFINITE : KE_OK;
 }
 
-/* work: max(ke_row_sums_work, KE_CHUNK * KE_BLOCK) doubles. */
+/* work: max(ke_row_sums_work, ke_fitness_work) doubles. */
 static void one_first(void *self, const size_t *rows, size_t count, double *fitness, double *work,
                       const ke_env *env)
 {

@@ -63,6 +63,21 @@ static tile_rows tile_of(const ke_body *b, const ke_round *r, size_t thread, siz
   return t;
 }
 
+/* ---- how many at a time ------------------------------------------------------------------ */
+
+static double row_flops(const ke_body *b, size_t size, size_t columns)
+{
+  return (double)columns * (b->source->cost + 2.0 * (double)size);
+}
+
+/* The fewer the more work a row is, so that an interrupt is answered in time. It must not depend
+ * on the threads. */
+size_t ke_chunk_rows(const ke_body *b, size_t size, size_t columns)
+{
+  const size_t tiles = ke_batch(KE_TILE * row_flops(b, size, columns));
+  return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
+}
+
 /* ---- the start -------------------------------------------------------------------------- */
 
 size_t ke_body_tiles(const ke_body *b) { return (b->n + KE_TILE - 1) / KE_TILE; }
@@ -114,37 +129,53 @@ ke_status ke_body_start(ke_body *b, int normalised, ke_beginning *out)
   return KE_OK;
 }
 
-/* Four running sums fix the order of additions and still let them overlap. */
-static double weighted_squares(const double *x, const double *w, size_t n)
+/* sum of x^2 w: four running sums fix the order of additions and still let them overlap. */
+INLINE void weighted_squares_body(const double *x, const double *w, size_t n, double *out)
 {
-  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+  v4 sum = {0};
   size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    s0 += x[i] * x[i] * w[i];
-    s1 += x[i + 1] * x[i + 1] * w[i + 1];
-    s2 += x[i + 2] * x[i + 2] * w[i + 2];
-    s3 += x[i + 3] * x[i + 3] * w[i + 3];
-  }
+  for (; i + 4 <= n; i += 4)
+    sum += LOAD(x + i) * LOAD(x + i) * LOAD(w + i);
   for (; i < n; i++)
-    s0 += x[i] * x[i] * w[i];
-  return (s0 + s1) + (s2 + s3);
+    sum[0] += x[i] * x[i] * w[i];
+  *out = sum_v4(&sum);
+}
+
+DEFINE_DISPATCHED(static, weighted_squares,
+                  (const double *x, const double *w, size_t n, double *out), (x, w, n, out))
+
+/* Sums of each tile, and a tile for each thread. */
+size_t ke_fitness_work(int threads) { return (TILES + (size_t)threads * KE_TILE) * KE_BLOCK; }
+
+typedef struct {
+  const ke_body *b;
+  size_t count, i0, m; /* columns; rows */
+  double *sums, *tiles;
+} fitness;
+
+static void fitness_of_tile(void *data, size_t q, size_t worker)
+{
+  const fitness *f = (const fitness *)data;
+  const size_t i = f->i0 + q * KE_TILE, m = ke_smaller(KE_TILE, f->m - q * KE_TILE);
+  double *tile = f->tiles + worker * KE_TILE * KE_BLOCK;
+  f->b->source->does->against(f->b->source->self, KE_PICKS, i, m, tile, KE_TILE);
+  for (size_t j = 0; j < f->count; j++)
+    weighted_squares(tile + j * KE_TILE, f->b->inverse + i, m, f->sums + q * f->count + j);
 }
 
 void ke_body_fitness(const ke_body *b, size_t count, ke_ladder *out, double *work,
                      const ke_env *env)
 {
   const size_t step = ke_chunk_rows(b, 0, count);
-  double sums[KE_BLOCK];
-  for (size_t i0 = 0; i0 < b->n; i0 += step) {
-    const size_t m = ke_smaller(step, b->n - i0);
+  const ke_env crew = ke_source_env(b->source, env);
+  fitness f = {b, count, 0, 0, work, work + TILES * KE_BLOCK};
+  for (; f.i0 < b->n; f.i0 += step) {
+    f.m = ke_smaller(step, b->n - f.i0);
+    const size_t tiles = (f.m + KE_TILE - 1) / KE_TILE;
     ke_check(env);
-    ke_columns(b->source, count, i0, m, work, KE_CHUNK, env);
-    for (size_t i = 0; i < m; i += KE_TILE) {
-      for (size_t j = 0; j < count; j++)
-        sums[j] = weighted_squares(work + j * KE_CHUNK + i, b->inverse + i0 + i,
-                                   ke_smaller(KE_TILE, m - i));
-      ke_ladder_add(out, (b->first + i0 + i) / KE_TILE, 1, sums);
-    }
+    ke_share(&crew, tiles, KE_TILE * row_flops(b, 0, count), fitness_of_tile, &f);
+    for (size_t q = 0; q < tiles; q++)
+      ke_ladder_add(out, (b->first + f.i0) / KE_TILE + q, 1, f.sums + q * count);
   }
 }
 
@@ -441,11 +472,6 @@ void ke_totals_to_path(const ke_totals *totals, size_t picks, ke_pick *path)
   }
 }
 
-static double row_flops(const ke_body *b, size_t size, size_t columns)
-{
-  return (double)columns * (b->source->cost + 2.0 * (double)size);
-}
-
 static void update_chunk(chunk *c, const ke_env *env)
 {
   const size_t tiles = (c->m + KE_TILE - 1) / KE_TILE;
@@ -455,14 +481,6 @@ static void update_chunk(chunk *c, const ke_env *env)
   for (size_t q = 0; c->totals && q < tiles; q++)
     add_tile(c->totals, r->picks, c->packed.slots + q * KE_BLOCK,
              (c->b->first + c->i0) / KE_TILE + q);
-}
-
-/* The fewer the more work a row is, so that an interrupt is answered in time. It must not depend
- * on the threads. */
-size_t ke_chunk_rows(const ke_body *b, size_t size, size_t columns)
-{
-  const size_t tiles = ke_batch(KE_TILE * row_flops(b, size, columns));
-  return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
 }
 
 void ke_body_update(ke_body *b, const ke_round *r, ke_totals *totals, const ke_env *env)

@@ -9,7 +9,7 @@
 #include "source.h"
 #include "sums.h"
 
-#define KE_CHUNK 4800    /* rows brought up to date at a time, a multiple of KE_TILE */
+#define KE_CHUNK 38400   /* most rows brought up to date at a time, a multiple of KE_TILE */
 #define KE_NEGATIVE 1e-8 /* below minus this share of the largest diagonal: indefinite */
 
 /* What is known of all rows after a pick. */
@@ -60,7 +60,8 @@ typedef struct {
 ke_status ke_body_start(ke_body *body, int normalised, ke_beginning *out);
 
 /* sum_j k_ij^2 / k_jj over the body's rows j for each of the `count` rows i in set KE_PICKS, into
- * a ladder of width `count`. work: KE_CHUNK * KE_BLOCK doubles. */
+ * a ladder of width `count`. work: ke_fitness_work(threads) doubles. */
+size_t ke_fitness_work(int threads);
 void ke_body_fitness(const ke_body *body, size_t count, ke_ladder *out, double *work,
                      const ke_env *env);
 

@@ -186,7 +186,7 @@ SEXP ffi_body_fitness(SEXP source, SEXP state, SEXP where, SEXP x, SEXP threads)
   b.source = &s;
   const guests g = guests_of(source, x, b.n);
   const size_t count = (size_t)Rf_nrows(x), blocks = (count + KE_BLOCK - 1) / KE_BLOCK;
-  double *work = ffi_doubles(KE_CHUNK * KE_BLOCK);
+  double *work = ffi_doubles(ke_fitness_work(env.threads));
   SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)blocks));
   for (size_t q = 0; q < blocks; q++) {
     const size_t m = ke_smaller(KE_BLOCK, count - q * KE_BLOCK);

@@ -516,7 +516,7 @@ static void test_first_fvs_pick_by_blocks_and_by_the_half_pass_agree(void)
 {
   const size_t n = 333;
   problem p = make(n, 3, rbf);
-  const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
+  const size_t spent = ke_row_sums_work(n, 1), block = ke_fitness_work(1);
   double *work = lend(n + (spent > block ? spent : block));
   size_t *rows = lend_sizes(n);
   for (size_t i = 0; i < n; i++)
@@ -534,7 +534,7 @@ static void test_fitness_of_single_rows_is_that_of_the_matrix(void)
 {
   const size_t n = 123;
   problem p = make(n, 3, quadratic);
-  const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
+  const size_t spent = ke_row_sums_work(n, 1), block = ke_fitness_work(1);
   double *work = lend(n + (spent > block ? spent : block));
   size_t rows[41];
   for (size_t j = 0; j < 41; j++)
@@ -744,7 +744,7 @@ static void test_the_first_fvs_pick_looks_for_interrupts(void)
   const size_t chunk = 2 * KE_TILE, n = chunk + 37, some = KE_BLOCK + 5;
   problem p = make(n, 3, rbf);
   p.data.cost = COSTLY;
-  const size_t spent = ke_row_sums_work(n, 1), block = KE_CHUNK * KE_BLOCK;
+  const size_t spent = ke_row_sums_work(n, 1), block = ke_fitness_work(1);
   double *work = lend(n + (spent > block ? spent : block));
   size_t *rows = lend_sizes(some);
   for (size_t i = 0; i < some; i++)
