@@ -173,7 +173,8 @@ void ffi_choose_first(ke_basis *b, const size_t *rows, size_t count, const ke_en
   const size_t n = b->bodies.n;
   if (!b->rule->normalised || b->stop != KE_GOES_ON)
     return;
-  const size_t spent = ke_row_sums_work(rows ? 0 : n, env->threads), block = ke_fitness_work(env->threads);
+  const size_t spent = ke_row_sums_work(rows ? 0 : n, env->threads),
+               block = ke_fitness_work(env->threads);
   double *work = ffi_doubles((rows ? count : n) + (spent > block ? spent : block));
   b->forced = ke_first_fvs(b, rows, count, work, env);
 }
