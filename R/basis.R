@@ -50,7 +50,7 @@
 #'   (each worker of a `cluster`) may hold, with what R has not cleared away of them; the rest is
 #'   kept in files of the session's temporary directory. On top come the R session, one chunk on its
 #'   way from the source to plain numbers, 5 to 20 MB whatever the rows, and of models the response
-#'   and some 26 numbers a row. 32 bytes a row are held in any case. NULL: half of the machine's.
+#'   and some 12 numbers a row. 32 bytes a row are held in any case. NULL: half of the machine's.
 #' @param resume NULL, or the error of an earlier call that lost a worker: its work is taken up
 #'   where it ended.
 #' @param na_action `"fail"` on missing values, `"omit"` the rows that have them, or `"exclude"`

@@ -141,7 +141,8 @@
 #' @param verbose draw a progress bar over restarts, resamples and eliminations.
 #' @param cluster a cluster of the package parallel (such as `parallel::makeCluster(2)`), or NULL.
 #'   Its workers share the pairs of rows of `"sas"`, `"scss"` and `"sfs"`, and the resamples of any
-#'   method; the ranking is the same, the value to 1e-12.
+#'   method; the ranking is the same, the value to 1e-12. Where there is nothing to share, that is
+#'   said.
 #' @param ... nothing else is accepted.
 #' @returns An object of class `"kernel_rank"`, a list with
 #'   * `score`: per column, named, larger is better: the scale factor w, the Fisher score, or
@@ -215,6 +216,7 @@ kernel_rank.default <- function(
   control$n <- check_whole(n, "n", min = 1)
   if (missing(y)) abort("argument", "`y` is missing: class labels or numbers, one per row of `x`.")
   spec <- rank_methods[[control$method]]
+  if (is.null(spec$criterion) && !resample) inform_idle(control)
   if (is.null(control$ridge)) control$ridge <- spec$ridge
   control$follows <- is.null(kernel) && spec$default == "set"
   control$kernel <- rank_kernel(kernel, control$method)
@@ -228,6 +230,14 @@ kernel_rank.default <- function(
 #' @export
 kernel_rank.formula <- function(formula, data, ..., subset) {
   fit_formula(kernel_rank.default, formula, data, match.call(), ...)
+}
+
+# A user who gave workers expects them to work.
+inform_idle <- function(control) {
+  if (is.null(control$cluster)) return(invisible())
+  able <- names(Filter(function(spec) !is.null(spec$criterion), rank_methods))
+  inform("`cluster` has nothing to do: method \"", control$method, "\" works in one process (",
+         paste0("\"", able, "\"", collapse = ", "), " and `resample` share their work).")
 }
 
 # ---- from data to ranking ------------------------------------------------------------

@@ -37,9 +37,9 @@ limits <- function(method) {
   basis_control(method, size = 40, tol = 1e-4, first = 30, threshold = function(t) t^2)
 }
 
-expect_same_bases <- function(cluster, methods = basis_methods) {
+expect_same_bases <- function(cluster) {
   x <- tied(1100)
-  for (method in methods) {
+  for (method in basis_methods) {
     expected <- fit_in_memory(x, limits(method))
     expect_identical(fit_on(cluster, x, limits(method)), expected)
     expect_identical(fit_on(cluster, x, limits(method), memory = 0.2), expected)
@@ -50,7 +50,7 @@ expect_same_bases <- function(cluster, methods = basis_methods) {
 
 test_that("workers over sockets pick the rows that one process in memory picks", {
   expect_same_bases(two)
-  expect_same_bases(three, c("fvs", "random"))
+  expect_same_bases(three)
   held <- parallel::clusterEvalQ(three, length(getNamespace("kernelect")$crews))
   expect_true(all(unlist(held) == 0L)) # nothing of a fit stays behind
 })
@@ -59,7 +59,7 @@ test_that("clusters of mirai, whose nodes are nobody in particular, pick the sam
   skip_if_not_installed("mirai")
   for (count in 2:3) {
     cluster <- mirai::make_cluster(count)
-    expect_same_bases(cluster, if (count == 2) basis_methods else c("fvs", "random"))
+    expect_same_bases(cluster)
     stop_quietly(cluster)
   }
 })
@@ -71,13 +71,17 @@ test_that("clusters over MPI pick the same rows", {
   on.exit(unlink(script))
   writeLines(c(
     "library(kernelect)", "engine <- asNamespace('kernelect')",
-    "cluster <- parallel::makeCluster(2, type = 'MPI')", "x <- cbind(sin(1:900), cos((1:900)^2))",
+    "cluster <- parallel::makeCluster(2, type = 'MPI')",
+    "x <- round(cbind(sin(1:900), cos((1:900)^2)), 1)", # ties and duplicates
     "rows <- local({", "  x <- x",
     "  list(read_matrix = function(i) x[300 * (i - 1) + 1:300, ], sizes = rep(300, 3), width = 2)",
-    "})", "control <- engine$basis_control('fvs', size = 30, first = 20)",
-    "a <- engine$basis_from_data(list(x = x), rbf_kernel(sigma = 1), control)$basis",
-    "b <- engine$basis_from_source(rows, rbf_kernel(sigma = 1), control, NULL, NULL, cluster)",
-    "cat('same:', identical(a, b$basis), '\n')", "options(kernelect.timeout = 2)",
+    "})", "same <- function(method) {",
+    "  control <- engine$basis_control(method, size = 30, first = 20)", "  set.seed(3)",
+    "  a <- engine$basis_from_data(list(x = x), rbf_kernel(sigma = 1), control)$basis",
+    "  set.seed(3)",
+    "  b <- engine$basis_from_source(rows, rbf_kernel(sigma = 1), control, NULL, NULL, cluster)",
+    "  identical(a, b$basis)", "}",
+    "cat('same:', vapply(engine$basis_methods, same, NA), '\n')", "options(kernelect.timeout = 2)",
     "sleep <- function(seconds) Sys.sleep(seconds)", "environment(sleep) <- baseenv()",
     "try <- function(code) tryCatch(code, kernelect_error_worker = conditionMessage)",
     "cat('lost:', try(engine$cluster_call(cluster, sleep, x = list(0, 6))), '\n')",
@@ -88,7 +92,7 @@ test_that("clusters over MPI pick the same rows", {
     stdout = TRUE, stderr = TRUE, env = "OMPI_MCA_btl_base_warn_component_unused=0", timeout = 180
   ))
   skip_if(!any(grepl("^same:", said)), "MPI does not start here")
-  expect_true("same: TRUE " %in% said)
+  expect_true("same: TRUE TRUE TRUE TRUE TRUE " %in% said) # of the five rules
   expect_match(grep("^lost:", said, value = TRUE), "Worker 2 of 2 does not answer")
 })
 
@@ -119,24 +123,38 @@ before_update <- function(k, action, code) {
   code
 }
 
+# code(cluster), the second worker of which is killed before the k-th update.
+with_doomed <- function(k, code) {
+  doomed <- socket_cluster(1)
+  on.exit(suppressWarnings(stop_quietly(doomed)))
+  cluster <- structure(c(unclass(one), unclass(doomed)), class = class(one))
+  pid <- workers(doomed)
+  before_update(k, function() tools::pskill(pid, tools::SIGKILL), {
+    expect_error(code(cluster), "Worker 2 of 2", class = "kernelect_error_worker")
+  })
+}
+
 test_that("a worker killed at any round is named, and another cluster goes on to the same basis", {
   x <- tied(1000)
-  control <- limits("random")
-  expected <- fit_in_memory(x, control)
-  expect_gt(expected$updates, 1)
-  for (k in seq_len(expected$updates)) {
-    doomed <- socket_cluster(1)
-    cluster <- structure(c(unclass(one), unclass(doomed)), class = class(one))
-    pid <- workers(doomed)
-    lost <- before_update(k, function() tools::pskill(pid, tools::SIGKILL), {
-      expect_error(fit_on(cluster, x, control), "Worker 2 of 2", class = "kernelect_error_worker")
-    })
-    expect_gt(length(lost$log$answers), k)
-    runif(7) # the draws go on from where the log says
-    expect_identical(fit_on(two, x, control, resume = lost), expected)
-    expect_identical(fit_on(NULL, x, control, resume = lost$log), expected)
-    suppressWarnings(stop_quietly(doomed))
+  for (method in c("random", "fvs")) { # the rule that draws, and the one with a round of its own
+    control <- limits(method)
+    expected <- fit_in_memory(x, control)
+    expect_gt(expected$updates, 1)
+    for (k in seq_len(expected$updates)) {
+      lost <- with_doomed(k, function(cluster) fit_on(cluster, x, control))
+      expect_gt(length(lost$log$answers), k)
+      runif(7) # the draws go on from where the log says
+      expect_identical(fit_on(two, x, control, resume = lost), expected)
+      expect_identical(fit_on(NULL, x, control, resume = lost$log), expected)
+    }
   }
+})
+
+test_that("a model that lost a worker is taken up again, and is the same", {
+  data <- data.frame(tied(1000), y = sin(1:1000))
+  fit <- function(...) kernel_lm(y ~ ., as_row_source(data, rows = 300), size = 30, ...)
+  lost <- with_doomed(2, function(cluster) fit(cluster = cluster))
+  expect_same_model(fit(cluster = two, resume = lost), kernel_lm(y ~ ., data, size = 30))
 })
 
 test_that("a silent worker is given up after the time allowed", {
@@ -241,6 +259,16 @@ test_that("pairs of rows shared among workers give the ranking of one process", 
     expect_equal(shared$weights, alone$weights, tolerance = 1e-6)
     expect_null(shared$cluster)
   }
+})
+
+test_that("a cluster that has nothing to do is told of, and changes nothing", {
+  x <- random_matrix(60, 4)
+  y <- factor(x[, 1] > 0)
+  for (method in c("bahsic", "forward")) {
+    expect_message(shared <- kernel_rank(x, y, method = method, cluster = two), "nothing to do")
+    expect_identical(shared$ranking, kernel_rank(x, y, method = method)$ranking)
+  }
+  expect_message(kernel_rank(x, y, method = "fisher", resample = 2, n = 1, cluster = two), NA)
 })
 
 test_that("shares of the pairs of rows add up to the criterion", {

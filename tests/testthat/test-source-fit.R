@@ -215,6 +215,53 @@ test_that("every kind of source gives the model of its rows", {
   }
 })
 
+test_that("every rule picks the same rows from every kind of source, ties and duplicates too", {
+  set.seed(3)
+  m <- round(matrix(rnorm(600), 200), 1)
+  m[151:200, ] <- m[50:1, ]
+  colnames(m) <- c("a", "b", "c")
+  frame <- as.data.frame(m)
+  sources <- list(
+    matrix = as_row_source(m, rows = 70), frame = as_row_source(frame, rows = 70),
+    read = row_source(function(i) m[list(1:90, 91:200)[[i]], ], c(90, 110), colnames(m))
+  )
+  file <- temporary_file(".csv")
+  write.csv(frame, file, row.names = FALSE)
+  sources$csv <- as_row_source(file, rows = 70)
+  packed <- temporary_file(".csv.gz")
+  con <- gzfile(packed, "wb")
+  write.csv(frame, con, row.names = FALSE)
+  close(con)
+  sources$gz <- as_row_source(packed, rows = 70)
+  if (requireNamespace("nanoparquet", quietly = TRUE)) {
+    parquet <- temporary_file(".parquet")
+    nanoparquet::write_parquet(frame, parquet, row_groups = c(1L, 30L, 140L))
+    sources$parquet <- as_row_source(parquet)
+  }
+  if (requireNamespace("RSQLite", quietly = TRUE)) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+    on.exit(DBI::dbDisconnect(con), add = TRUE)
+    DBI::dbWriteTable(con, "rows", frame)
+    sources$sqlite <- as_row_source(con, "rows", rows = 60)
+  }
+  if (requireNamespace("bigmemory", quietly = TRUE)) {
+    sources$big <- as_row_source(bigmemory::as.big.matrix(m), rows = 70)
+  }
+  if (requireNamespace("filematrix", quietly = TRUE)) {
+    disk <- filematrix::fm.create.from.matrix(temporary_file(""), m)
+    on.exit(filematrix::closeAndDeleteFiles(disk), add = TRUE)
+    sources$disk <- as_row_source(disk, rows = 70)
+  }
+  for (method in basis_methods) {
+    pick <- function(x) {
+      set.seed(4)
+      unname(kernel_basis(x, method = method, size = 25, tol = 0, first = 30)$index)
+    }
+    known <- pick(m)
+    for (kind in names(sources)) expect_identical(pick(sources[[kind]]), known, label = kind)
+  }
+})
+
 test_that("models see the very coordinates that the search for the basis left", {
   m <- as.matrix(iris[1:4])
   for (basis in list("kgs", NULL)) { # nearly dependent rows: worked out anew they lose digits
