@@ -16,9 +16,14 @@ typedef struct {
   size_t *start; /* nodes of the sum of keys: start, tiles, body */
   double *value;
   size_t nodes;
+  void *mark; /* what is allocated beyond it lasts a round: see new_round() */
 } remote;
 
 enum { CANDIDATES, FUSED, CHOLESKY, BOXES };
+
+/* What the last round was lent (candidates packed for their kernel, proposals, sums) is not looked
+ * at any more, and with many rounds of wide rows it would be far more than the rows themselves. */
+static void new_round(const remote *r) { vmaxset(r->mark); }
 
 /* ---- messages ---------------------------------------------------------------------------------
  */
@@ -184,6 +189,7 @@ static void far_propose(void *self, const ke_wish *wish, ke_proposal *out, const
 {
   remote *r = (remote *)self;
   (void)env;
+  new_round(r);
   SEXP answer = PROTECT(answer_to(r, wish, "propose"));
   out->count = length_of(answer, "row");
   out->steps = length_of(answer, "step_row");
@@ -212,6 +218,7 @@ static double far_weigh(void *self, const ke_judge *judge, const ke_env *env)
   double value[KE_RUNGS], sum;
   ke_ladder sums = ke_new_ladder(1, value);
   (void)env;
+  new_round(r);
   SEXP answer = PROTECT(answer_to(r, &wish, "weigh"));
   r->nodes = 0;
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++)
@@ -249,6 +256,7 @@ static void far_find(void *self, const ke_judge *judge, const double *target, si
     REAL(VECTOR_ELT(message, 4))[k] = left;
   }
   SEXP answer = PROTECT(send(r, message));
+  size_t known = 0;
   for (R_xlen_t q = 0; q < XLENGTH(answer); q++) {
     size_t here, same;
     const size_t *which = ffi_big_sizes(ffi_element(VECTOR_ELT(answer, q), "which"), &here);
@@ -258,7 +266,9 @@ static void far_find(void *self, const ke_judge *judge, const double *target, si
       ffi_assert(which[k] < count && found[k] < r->n, "draws");
       row[which[k]] = found[k];
     }
+    known += here;
   }
+  ffi_assert(known == count, "draws");
   UNPROTECT(2);
 }
 
@@ -414,12 +424,14 @@ static void enlarge(remote *r, size_t capacity)
   ke_basis *b = r->head;
   SEXP larger = PROTECT(Rf_allocMatrix(REALSXP, (int)capacity, (int)capacity)),
        old = VECTOR_ELT(r->box, CHOLESKY);
+  new_round(r);
   memset(REAL(larger), 0, capacity * capacity * sizeof(double));
   for (size_t l = 0; l < b->size; l++)
     memcpy(REAL(larger) + l * capacity, REAL(old) + l * (size_t)Rf_nrows(old),
            b->size * sizeof(double));
   SET_VECTOR_ELT(r->box, CHOLESKY, larger);
   ffi_head_columns(b, capacity);
+  r->mark = vmaxget();
   UNPROTECT(1);
 }
 
@@ -469,6 +481,7 @@ SEXP ffi_bodies(SEXP rule, SEXP n, SEXP ask, SEXP threads)
   const ke_bodies bodies = {&does, r, r->n};
   ke_basis b = ffi_head(bodies, rule);
   r->head = &b;
+  r->mark = vmaxget();
   const int random = b.rule == ke_rule_of(KE_RANDOM);
   if (random)
     GetRNGstate();

@@ -145,3 +145,15 @@ test_that("no more than `memory` is held at a time", {
   expect_lt(most_bytes(run(32)), 32e6 + chunk + 8e6) # and the little that does not go by rows
   expect_gt(most_bytes(run(200)), 8 * 48000 * 100) # the factor alone
 })
+
+test_that("what a round was lent is freed with it", {
+  old <- options(kernelect.candidates = 1) # a pick a round
+  on.exit(options(old))
+  x <- random_matrix(480, 1000)
+  control <- basis_control("cholesky", size = 150, tol = 0)
+  before <- gc(reset = TRUE)[2L, 6L]
+  basis <- in_parts(x, rbf_kernel(sigma = 30), control)
+  expect_identical(basis$updates, 150L)
+  # candidates packed and gathered take 3 MB a round, 150 times as much at the end
+  expect_lt(gc()[2L, 6L] - before, 250)
+})
