@@ -341,6 +341,17 @@ static ke_round round_of(SEXP round)
   return r;
 }
 
+static size_t columns_after(SEXP rounds)
+{
+  size_t most = 0;
+  for (R_xlen_t q = 0; q < XLENGTH(rounds); q++) {
+    SEXP round = VECTOR_ELT(rounds, q);
+    const size_t columns = ffi_count(round, "size") + (size_t)Rf_nrows(ffi_element(round, "panel"));
+    most = columns > most ? columns : most;
+  }
+  return most;
+}
+
 /* Bring the body up to date with rounds of picks; `again`: only its factor, residuals being so.
  * What the last round tells of its rows, or NULL. */
 SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP rounds, SEXP again,
@@ -354,7 +365,10 @@ SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP roun
   ffi_assert(s.symmetric && s.n == b.n, "rows of a body");
   b.source = &s;
   attach_factor(&b, factor);
-  b.work = ffi_doubles(ke_body_work(b.capacity, env.threads));
+  const size_t columns = columns_after(rounds);
+  ffi_assert(columns <= b.capacity, "factor");
+  b.capacity = columns; /* of a short body a factor lent to all has far more */
+  b.work = ffi_doubles(ke_body_work(columns, env.threads));
   double *sums = ffi_doubles(KE_RUNGS * KE_SUMS * KE_BLOCK);
   ke_pick *extreme = (ke_pick *)ffi_alloc(KE_BLOCK, sizeof(ke_pick));
   SEXP out = R_NilValue;
@@ -362,7 +376,6 @@ SEXP ffi_body_update(SEXP source, SEXP state, SEXP factor, SEXP where, SEXP roun
     SEXP round = VECTOR_ELT(rounds, q);
     const ke_round r = round_of(round);
     const guests g = guests_of(source, ffi_element(round, "x"), b.n);
-    ffi_assert(r.size + r.picks <= b.capacity, "factor");
     ffi_assert((size_t)Rf_nrows(ffi_element(round, "x")) == r.picks, "x");
     ke_totals totals = ke_new_totals(r.picks, sums, extreme);
     host(&s, &g, 0, r.picks);

@@ -157,3 +157,13 @@ test_that("what a round was lent is freed with it", {
   # candidates packed and gathered take 3 MB a round, 150 times as much at the end
   expect_lt(gc()[2L, 6L] - before, 250)
 })
+
+test_that("a short body that takes its turn with a long one's numbers needs no more work space", {
+  x <- random_matrix(241, 5)
+  before <- gc(reset = TRUE)[2L, 6L]
+  basis <- in_parts(x, rbf_kernel(sigma = 0.5), basis_control("cholesky", size = 200, tol = 0),
+                    memory = 0.01)
+  expect_length(basis$index, 200)
+  # 368 times the columns that 240 rows of 200 numbers would be of a single row are 140 MB
+  expect_lt(gc()[2L, 6L] - before, 100)
+})
