@@ -411,8 +411,8 @@ static int read_column(double *column, size_t n, FILE *file)
   return fread(column, sizeof(double), n, file) == n;
 }
 
-/* Columns from .. to (from 0) of a factor of n rows onto the end of a file, or those columns of it
- * back; range: n, from, to. Whether all of them were written or read. */
+/* Columns from .. to (from 0) of a factor of n rows onto the end of a file, or all columns up to
+ * `to` back, `from` being 0 then; range: n, from, to. Whether all of them were written or read. */
 SEXP ffi_factor_file(SEXP path, SEXP factor, SEXP range, SEXP write)
 {
   size_t three;
@@ -422,6 +422,7 @@ SEXP ffi_factor_file(SEXP path, SEXP factor, SEXP range, SEXP write)
   ffi_assert(TYPEOF(factor) == REALSXP && at[0] * at[2] <= (size_t)XLENGTH(factor), "factor");
   const size_t n = at[0];
   const int out = Rf_asLogical(write) == TRUE;
+  ffi_assert(out || at[1] == 0, "columns");
   FILE *file = fopen(R_ExpandFileName(CHAR(STRING_ELT(path, 0))), out ? "ab" : "rb");
   if (!file)
     return Rf_ScalarLogical(FALSE);

@@ -81,6 +81,7 @@ SEXP ffi_subset_reduce(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads)
   const ke_env env = ffi_env(threads);
   ke_subset s = subset_of(x, u, kernel);
   ffi_assert(s.kernel.parts == 0 && s.kernel.look[0].weights == NULL, "kernel of parts");
+  ffi_assert(!s.kernel.type->by_column, "kernel by columns");
   double *work = ffi_doubles(ke_subset_work(s.d, &env));
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)s.d));
   ffi_assert(chosen != R_NilValue, "chosen");
