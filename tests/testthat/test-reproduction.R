@@ -63,10 +63,9 @@ test_that("every figure that is out has a reason beside it", {
   }
 })
 
-test_that("every table but that of ten digits has as many runs as in its paper", {
+test_that("no table or figure has fewer runs than in its paper", {
   glance <- result("reproduction")
   most <- function(runs) as.numeric(sub(".* ", "", runs))
   known <- !is.na(glance$runs) & !glance$paper_runs %in% c(NA, "not said")
-  fewer <- glance[known, ][most(glance$runs[known]) < most(glance$paper_runs[known]), ]
-  expect_true(all(fewer$item == "Table II"))
+  expect_true(all(most(glance$runs[known]) >= most(glance$paper_runs[known])))
 })
