@@ -40,8 +40,17 @@ static void from_rows(ke_expansion *e, SEXP kept, size_t d)
   e->how = ffi_transform(kept, d);
 }
 
-/* The same of sparse rows, which are scaled already; the answer is how many new ones there are. */
-static size_t from_sparse(ke_expansion *e, SEXP x, SEXP kept)
+/* Whether no squared distance from such rows overflows. */
+static int are_finite(const ke_sparse *rows)
+{
+  int finite = 1;
+  for (size_t i = 0; i < rows->blocks * ke_padded(rows->n); i++)
+    finite = finite && R_FINITE(4.0 * rows->norm[i]);
+  return finite;
+}
+
+/* The same of sparse rows, which are scaled already; the answer is the new ones. */
+static const ke_sparse *from_sparse(ke_expansion *e, SEXP x, SEXP kept)
 {
   SEXP vectors = ffi_element(kept, "vectors");
   const ke_kernel kernel = ffi_kernel(ffi_element(kept, "kernel"), ffi_width(x));
@@ -55,7 +64,7 @@ static size_t from_sparse(ke_expansion *e, SEXP x, SEXP kept)
   double *diagonal = ffi_doubles(rows->n);
   source->does->diagonal(source->self, diagonal);
   e->diagonal = diagonal;
-  return rows->n;
+  return rows;
 }
 
 /* `x`: new rows, or with `kept` NULL their kernel values. `what`: see ke_expansion. Or the
@@ -69,7 +78,10 @@ SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads)
   ke_expansion e = {0};
   e.centres = (size_t)Rf_asInteger(ffi_element(what, "centres"));
   if (sparse) {
-    n = from_sparse(&e, x, kept);
+    const ke_sparse *rows = from_sparse(&e, x, kept);
+    if (!are_finite(rows))
+      return ffi_status(KE_NOT_FINITE);
+    n = rows->n;
   } else if (kept != R_NilValue) {
     from_rows(&e, kept, d);
   } else {

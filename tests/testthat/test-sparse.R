@@ -229,6 +229,17 @@ test_that("missing, infinite and no values of sparse rows are met as those of fi
   expect_error(kernel_basis(sparse_rows(0 * x)), class = "kernelect_error_data")
 })
 
+test_that("new rows whose lengths overflow are refused, as filled ones are", {
+  far <- x
+  far[1, 1] <- 1e153
+  huge <- new
+  huge[1, 1] <- 1e200
+  for (rows in list(identity, sparse_rows)) {
+    basis <- kernel_basis(rows(far), rbf_kernel(sigma = 1), size = 5, scale = FALSE)
+    expect_error(predict(basis, rows(huge)), class = "kernelect_error_not_finite")
+  }
+})
+
 test_that("every class of sparse matrix gives its rows", {
   skip_if_not_installed("Matrix")
   m <- unname(x[1:20, 1:20])
