@@ -289,6 +289,26 @@ static void test_threads_do_not_change_a_bit(void)
   unmake(&p);
 }
 
+/* What lies behind the weights, the last tile and the work is not zero, and no part of a sum. */
+static void test_row_sums_are_those_of_the_entries(void)
+{
+  const size_t n = KE_TILE + 7, room = ke_row_sums_work(n, 1);
+  problem p = make(n, 5, rbf);
+  double *w = random_matrix(n + 1, 1), *work = random_matrix(room, 1), *sums = lend(n);
+  w[n] = 1e6;
+  for (int square = 0; square <= 1; square++) {
+    ke_row_sums(&p.data, square, w, sums, work, &env);
+    for (size_t i = 0; i < n; i++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++)
+        sum += w[j] * p.K[i + j * n] * (square ? p.K[i + j * n] : 1.0);
+      mu_near(sums[i], sum, 1e-12);
+    }
+  }
+  free(w), free(work), free(sums);
+  unmake(&p);
+}
+
 static void test_one_and_two_rows_work(void)
 {
   const ke_method methods[] = {KE_FVS, KE_CHOLESKY, KE_KOBL, KE_KGS, KE_RANDOM};
@@ -803,6 +823,7 @@ int main(void)
   mu_run(test_rank_ends_the_path);
   mu_run(test_growth_of_the_factor_changes_nothing);
   mu_run(test_threads_do_not_change_a_bit);
+  mu_run(test_row_sums_are_those_of_the_entries);
   mu_run(test_one_and_two_rows_work);
   mu_run(test_the_centre_has_no_length_and_is_never_picked);
   mu_run(test_all_views_of_a_source_agree);
