@@ -40,7 +40,7 @@ swaps <- c(
 )
 
 # Mutants known to compute the same for every input: a pattern of the file, a part of the line,
-# what is replaced, and the reason.
+# what is replaced (by anything, or "from to to"), and the reason.
 equivalent <- list(
   c("src/dual.c", "m.total += fabs(s->b[i]);", "+=", "only its square is used"),
   c("src/basis.c", "double best = 0.0;", "0.0", "a fitness is at least 1: a row spans itself"),
@@ -63,13 +63,15 @@ equivalent <- list(
   c("R/rank-linear.R", "rank_vanished <- 1e-12", "1e-12", "what falls goes on falling"),
   c("R/mlr3.R", "step <- 1e-9", "1e-9", "a step that does not show"),
   c("src/ascent.c", "#define CURVED", "1e-10", "the way, not its end"),
-  c("src/ascent.c", "#define KINKS", "1e-4", "the way, not its end")
+  c("src/ascent.c", "#define KINKS", "1e-4", "the way, not its end"),
+  c("src/regress.c", "#define EXACT", "1e-13 to 1e-16", "a pass more that changes nothing")
 )
 is_equivalent <- function(found, file) {
   same <- function(known) {
     whole <- known[3L] == "whole line" & trimws(found$from) == trimws(found$text)
     grepl(known[1L], file) & grepl(known[2L], found$text,
-      fixed = TRUE) & (whole | trimws(found$from) == known[3L])
+      fixed = TRUE) & (whole | trimws(found$from) == known[3L] |
+                         paste(found$from, "to", found$to) == known[3L])
   }
   Reduce(`|`, lapply(equivalent, same)) | is_extreme(found)
 }
@@ -228,6 +230,7 @@ tests_for <- c(
   "/tune[.]" = "tune plot parallel tamper",
   "^R/takes" = "takes plot properties everywhere tamper",
   "/(takes|ffi_takes)[.]" = "takes properties",
+  "^R/fusion-factors" = "fusion-factors fusion",
   "^R/fusion" = "fusion plot boundary properties everywhere tamper",
   "/(fusion|ffi_fusion)[.]" = "fusion properties",
   "/(dual|face|ffi_dual)[.]" = "dual fusion rank",
@@ -246,7 +249,7 @@ tests_for <- c(
   "^R/source" = "source source-fit checks",
   "/(ffi_)?sparse[.]" = "sparse",
   "/(ffi_)?(conquer|eigen)[.]" = "eigen pca lda",
-  "/(ffi_)?(loo|regress|qr|bidiagonal)[.]" = "loo lm lda intervals source-fit",
+  "/(ffi_)?(loo|ridges|folds|regress|qr|bidiagonal)[.]" = "loo lm lda intervals source-fit",
   "/(calibrate|intervals)[.]" = "calibrate intervals lm lda",
   "/working[.]" = "dual fusion",
   "/(votes|nearest|ffi_votes|ffi_nearest)[.]" = "takes properties",
