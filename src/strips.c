@@ -358,15 +358,44 @@ static void add_slot(const ke_criterion *c, const strip *s, const strip_sums *sl
   }
 }
 
-/* Every `apart`-th strip from `first` on of the block of columns at j0, a slot each. */
+/* Every `apart`-th strip from `first` on of the block of columns at j0, then of those after it, a
+ * slot each. */
 typedef struct {
   const ke_criterion *c;
   size_t j0, first, apart;
 } batch;
 
+/* Strips are dealt out one by one: whose a strip is must not depend on the threads, which may
+ * differ between those who share the work. */
+static batch batch_at(const ke_criterion *c, size_t j0)
+{
+  const size_t shares = c->shares > 1 ? c->shares : 1, first = j0 / KE_STRIP;
+  const batch b = {c, j0, first + (c->share + shares - first % shares) % shares, shares};
+  return b;
+}
+
+/* Those left of the block. */
+static size_t strips_left(const batch *b)
+{
+  const size_t strips = (b->c->n + KE_STRIP - 1) / KE_STRIP;
+  return b->first < strips ? (strips - b->first + b->apart - 1) / b->apart : 0;
+}
+
+/* q strips further on, of which there are more. */
+static batch further(batch b, size_t q)
+{
+  for (size_t left = strips_left(&b); q >= left; left = strips_left(&b)) {
+    q -= left;
+    b = batch_at(b.c, b.j0 + b.c->block);
+  }
+  b.first += q * b.apart;
+  return b;
+}
+
 static strip batch_strip(const batch *b, size_t q)
 {
-  return strip_at(b->c, (b->first + q * b->apart) * KE_STRIP, b->j0);
+  const batch here = further(*b, q);
+  return strip_at(b->c, here.first * KE_STRIP, here.j0);
 }
 
 static strip_sums batch_slot(const batch *b, size_t q)
@@ -393,19 +422,18 @@ static void sum_batch(batch *b, size_t count, const ke_env *env)
   }
 }
 
-/* Strips are dealt out one by one: whose a strip is must not depend on the threads, which may
- * differ between those who share the work. */
 void ke_strips_sum(ke_criterion *c, const ke_env *env)
 {
-  const size_t strips = (c->n + KE_STRIP - 1) / KE_STRIP, step = slots(c, env);
-  const size_t shares = c->shares > 1 ? c->shares : 1;
+  const size_t step = slots(c, env);
+  size_t all = 0;
   memset(c->sums, 0, total_size(c) * sizeof(double));
   for (size_t j0 = 0; j0 < c->n; j0 += c->block) {
-    batch b = {c, j0, j0 / KE_STRIP, shares};
-    b.first += (c->share + shares - b.first % shares) % shares;
-    for (; b.first < strips; b.first += step * shares) {
-      ke_check(env);
-      sum_batch(&b, ke_smaller(step, (strips - b.first + shares - 1) / shares), env);
-    }
+    const batch b = batch_at(c, j0);
+    all += strips_left(&b);
+  }
+  for (size_t done = 0; done < all; done += step) {
+    batch b = further(batch_at(c, 0), done);
+    ke_check(env);
+    sum_batch(&b, ke_smaller(step, all - done), env);
   }
 }
