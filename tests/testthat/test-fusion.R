@@ -1327,3 +1327,11 @@ test_that("a singular system is solved where it can be, with little noise and wi
   values <- c(1, c(1.1, 0.9) * 6 * .Machine$double.eps, 0, 0, 0)
   expect_equal(least_squares(diag(2 * values), 2 * values), c(1, 1, 0, 0, 0, 0), tolerance = 1e-12)
 })
+
+test_that("machines on a matrix of kernel values are solved to a gap of 1e-10, and no further", {
+  x <- random_matrix(200, 4)
+  y <- factor(x[, 1] + x[, 2]^2 + random_matrix(200, 1, 2)[, 1] > 0.5)
+  fit <- kernel_fusion(x, y, list(rbf_kernel(0.3)), cost = 10)
+  expect_lte(fit$gap, 1e-10)
+  expect_gt(fit$gap, 1e-13) # time that nobody sees the result of
+})
