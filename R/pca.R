@@ -28,7 +28,8 @@
 #'   or NULL for all rows.
 #' @param center centre the kernel space at the mean of the rows? (The basis itself is not
 #'   centred, unless a centred one is given.)
-#' @param size,tol,threshold,first passed to [kernel_basis()].
+#' @param size,tol,threshold,first passed to [kernel_basis()]; left alone, `tol` is 0 for a linear
+#'   kernel, whose basis need not be larger than there are columns.
 #' @param keep keep the scores of the training rows? NULL: if there are at most 10,000.
 #' @returns A list of class `"kernel_pca"`:
 #' * `values`: eigenvalues of the centred (approximate) Gram matrix, in decreasing order;
@@ -66,6 +67,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
   x <- rows_or_source(rows_or_gram(x, K), NULL, NULL, place)
   center <- check_flag(center, "center")
   if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
+  if (missing(tol) && is_linear(kernel)) tol <- 0
   control <- model_control(basis, size, tol, passed_on(environment(), but = "center"))
   control$where <- place
   if (is.null(basis) && is_rows(x)) check_linear(kernel)
@@ -101,9 +103,11 @@ all_rows <- function(data, kernel, control) {
   basis_parts(fit$basis, fit$factor, data)
 }
 
+is_linear <- function(kernel) kernel_traits(as_kernel(kernel))[["linear"]]
+
 # All rows of a source have no Gram matrix that could be held.
 check_linear <- function(kernel) {
-  if (kernel_traits(as_kernel(kernel))[["linear"]]) return(invisible())
+  if (is_linear(kernel)) return(invisible())
   abort("argument", "`basis = NULL` needs all pairs of rows, which a source has too many of. Name ",
         "a method, such as `basis = \"cholesky\"`.")
 }

@@ -100,6 +100,17 @@ test_that("a linear kernel gives principal components", {
     prcomp(wide)$sdev[1:9], tolerance = 1e-10)
 })
 
+test_that("a linear kernel gives principal components also where columns are nearly dependent", {
+  for (scale in c(TRUE, FALSE)) {
+    twin <- prcomp(mtcars, scale. = scale)
+    pca <- kernel_pca(mtcars, "linear", scale = scale)
+    expect_equal(pca$sdev, twin$sdev, tolerance = 1e-8)
+    same_up_to_sign(pca$scores[, 1:4], twin$x[, 1:4], 1e-6)
+    expect_identical(kernel_pca(~ ., mtcars, kernel = "linear", scale = scale)$sdev, pca$sdev)
+  }
+  expect_lt(kernel_pca(mtcars, "linear", tol = 0.01)$ncomp, 11)
+})
+
 test_that("the largest absolute score is positive", {
   for (seed in 1:5) {
     scores <- kernel_pca(random_matrix(60, 3, seed))$scores
