@@ -32,7 +32,10 @@ design_matrix <- function(x, arg = "x") {
   plain_design(as_doubles(x))
 }
 
+# Unnamed columns among named ones, as of `cbind(x, 1)`, are named as as.data.frame() does.
 plain_design <- function(x) {
+  blank <- which(colnames(x) == "")
+  if (length(blank)) colnames(x)[blank] <- paste0("V", blank)
   list(x = x, input = list(columns = colnames(x), width = ncol(x)), frame = FALSE)
 }
 
@@ -171,6 +174,6 @@ check_duplicated_names <- function(names) {
           "Use `make.unique()`, or drop the names.")
   }
   if (!is.null(names) && (anyNA(names) || any(names == ""))) {
-    abort("columns", "`x` has columns without a name among named ones: name all of them or none.")
+    abort("columns", "`x` has columns without a name among named ones: name all of them.")
   }
 }

@@ -5,6 +5,9 @@
 # The body of every formula method: `.fit` is the default method, `.call` the user's call, in which
 # `subset` and `weights` wait to be worked out. Dots, since `...` may have a `fit` of its own.
 fit_formula <- function(.fit, formula, data, .call, ..., .response = TRUE) {
+  if (missing(formula)) {
+    abort("argument", "`formula` is missing: give it by that name, or first and without a name.")
+  }
   if ("weights" %in% names(.call) && !"weights" %in% names(formals(.fit))) {
     abort("dots", "Unknown argument: `weights`. This function takes no case weights.")
   }

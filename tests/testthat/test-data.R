@@ -112,13 +112,30 @@ test_that("columns that are not numbers are refused by name", {
   })
 })
 
+test_that("a formula given as `x` is told where it belongs", {
+  for (fit in list(kernel_lm, kernel_lda, kernel_takes, kernel_fusion, kernel_tune, kernel_rank)) {
+    expect_error(fit(x = Species ~ ., data = iris), "`formula`", class = "kernelect_error_argument")
+  }
+  for (fit in list(kernel_basis, kernel_pca)) {
+    expect_error(fit(x = ~ ., data = iris), "`formula`", class = "kernelect_error_argument")
+  }
+})
+
 test_that("names must be unique and complete", {
   expect_snapshot(error = TRUE, {
     model_data(cbind(a = 1:2, a = 3:4))
     model_data(stats::setNames(data.frame(1:2, 3:4), c("a", "a")))
-    model_data(cbind(a = 1:2, 3:4))
     model_data(stats::setNames(data.frame(1:2, 3:4), c("a", NA)))
   })
+})
+
+test_that("columns without a name among named ones are named by their place, on both sides", {
+  x <- cbind(iris_matrix(), 1)
+  expect_identical(model_data(x)$input$columns, names(as.data.frame(x)))
+  fit <- kernel_lm(x, iris$Petal.Width, size = 5, ridge = 0.1)
+  expect_equal(predict(fit, x[1:3, ]), predict(fit)[1:3], tolerance = 1e-12)
+  expect_identical(predict(fit, as.data.frame(x)[1:3, 5:1]), predict(fit, x[1:3, ]))
+  expect_error(predict(fit, x[, 1:4]), "lacks column `V5`", class = "kernelect_error_columns")
 })
 
 test_that("of many names five are told, and how many more", {
