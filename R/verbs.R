@@ -180,8 +180,18 @@ update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
           " came from: give it again, as in `update(fit, ", names(lost)[1L], " = ...)`.")
   }
   if (!check_flag(evaluate, "evaluate")) return(portable_call(call, object))
+  check_in_sight(call, here)
   call[[1L]] <- get(as.character(call[[1L]]), topenv()) # the package need not be attached
   eval(call, here)
+}
+
+# What the call names as its data is to be found: a model made inside a function outlives them.
+check_in_sight <- function(call, here) {
+  named <- Filter(is.name, as.list(call)[c("data", "x", "y", "K")])
+  lost <- Filter(function(name) !exists(as.character(name), here), named)
+  if (!length(lost)) return(invisible())
+  abort("model", "There is no ", backticked(as.character(lost)), " here, which the model was ",
+        "fitted to: give it again, as in `update(fit, ", names(lost)[1L], " = ...)`.")
 }
 
 # `. ~ . - a` of a formula without a response has none either.

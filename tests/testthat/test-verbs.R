@@ -79,7 +79,8 @@ test_that("update() works where the model was fitted, on data that only it knows
   found <- inside()
   expect_identical(attr(stats::terms(found$other), "term.labels"), c("square(wt)", "hp"))
   # elsewhere the data must be given, the function is known
-  expect_error(update(found$fit, size = 3), "object 'd' not found")
+  expect_error(update(found$fit, size = 3), "no `d` here.*`update\\(fit, data = ...\\)`",
+               class = "kernelect_error_model")
   expect_identical(update(found$fit, data = mtcars, size = 3)$basis$index,
     head(found$fit$basis, 3)$index)
   expect_identical(eval(quote(square(3)), environment(stats::formula(found$fit))), 9)
