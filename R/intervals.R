@@ -104,7 +104,7 @@ residual_scale <- function(object) sqrt(object$deviance / max(object$df.residual
 
 validate_spread <- function(object) {
   if (is.null(object$spread)) {
-    abort("argument", "Standard errors and intervals are for a regression with one response.")
+    abort("argument", "`se.fit` and `interval` are for a regression with one response.")
   }
   must_hold("object",
     spread = is.data.frame(object$spread) && nrow(object$spread) > 0L &&
@@ -248,10 +248,22 @@ simulate.kernel_lm <- function(object, nsim = 1, seed = NULL, ...) {
     noise <- matrix(stats::rnorm(length(middle) * nsim, sd = sigma.kernel_lm(object)), ncol = nsim)
     as.data.frame(middle + noise)
   }
-  out <- if (is.null(seed)) draw() else preserve_seed(check_whole(seed, "seed"), draw)
+  origin <- simulation_seed(seed)
+  out <- if (is.null(seed)) draw() else preserve_seed(seed, draw)
   names(out) <- paste0("sim_", seq_len(nsim))
   if (!is.null(names(middle))) row.names(out) <- names(middle)
-  out
+  structure(out, seed = origin)
+}
+
+# What repeats a simulation, as of lm(): the seed and the generators preserve_seed() takes, or the
+# state of the user's own.
+simulation_seed <- function(seed) {
+  if (!is.null(seed)) {
+    kind <- list("Mersenne-Twister", "Inversion", "Rejection")
+    return(structure(check_whole(seed, "seed", min = -.Machine$integer.max), kind = kind))
+  }
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
+  get(".Random.seed", globalenv(), inherits = FALSE)
 }
 
 # ---- single rows --------------------------------------------------------------------------------

@@ -305,13 +305,13 @@ predict.kernel_lm <- function(object, newdata, type = c("response", "class", "pr
   validate_lm(object, check_basis = validate_kept)
   type <- lm_type(type, missing(type), object$levels)
   interval <- check_choice(interval, "interval", c("none", "confidence", "prediction"))
+  level <- check_level(level)
   asked <- check_flag(se.fit, "se.fit") || interval != "none"
   if (asked) {
     validate_spread(object)
-    level <- check_level(level)
-    if (!is.null(size)) {
-      abort("argument", "Standard errors and intervals are known for the size of the model only: ",
-            "leave out `size`, or fit a model of that size.")
+    if (!is.null(size) && !isTRUE(size == object$size)) {
+      abort("argument", "`se.fit` and `interval` are known for the size of the model only: leave ",
+            "out `size`, or fit a model of that size.")
     }
   }
   if (!is.null(size)) object <- nested_lm(object, size, missing(newdata))

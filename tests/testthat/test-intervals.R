@@ -197,6 +197,24 @@ test_that("simulated responses scatter about the fit by sigma, and the user's ra
   expect_equal(sd(as.matrix(draws) - fitted(fit)), sigma(fit), tolerance = 0.05)
 })
 
+test_that("simulated responses carry what repeats them, as those of lm()", {
+  set.seed(5)
+  before <- .Random.seed
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars)
+  twin <- lm(mpg ~ wt + hp, mtcars)
+  expect_identical(attr(simulate(fit, seed = 3), "seed"), attr(simulate(twin, seed = 3), "seed"))
+  expect_identical(attr(simulate(fit), "seed"), before)
+})
+
+test_that("intervals know the size of the model, and a wrong level is told without them", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars)
+  expect_identical(predict(fit, mtcars, size = fit$size, interval = "prediction"),
+                   predict(fit, mtcars, interval = "prediction"))
+  expect_error(predict(fit, mtcars, size = 1, se.fit = TRUE), "`se.fit` and `interval`",
+               class = "kernelect_error_argument")
+  expect_error(predict(fit, mtcars, level = 95), "`level`", class = "kernelect_error_argument")
+})
+
 test_that("prediction intervals cover fresh rows as often as they say", {
   law <- function(n, seed) with_seed(seed, {
     x <- runif(n, -3, 3)
