@@ -155,11 +155,15 @@ basis_control <- function(method = "fvs", size = NULL, tol = 0.01, center = "non
   )
 }
 
+# The user's name of the limit on the number of rows.
+limit_name <- function(control) if (is.null(control$limit_name)) "size" else control$limit_name
+
 # What the engine wants to know, for n rows.
 engine_rule <- function(control, n) {
   limit <- min(n, if (is.null(control$size)) default_limit(control, n) else control$size)
   if (!is.null(control$size) && is.finite(control$size) && control$size > n) {
-    inform("`size` = ", format(control$size, scientific = FALSE), " is more than the ", n,
+    inform("`", limit_name(control), "` = ", format(control$size, scientific = FALSE),
+           " is more than the ", n,
            if (n > 1L) " rows: " else " row: ", n, " is used.")
   }
   if (control$neighbours > n) {
@@ -187,7 +191,7 @@ default_limit <- function(control, n) {
 }
 
 inform_limit <- function(control, limit) {
-  name <- if (is.null(control$limit_name)) "size" else control$limit_name
+  name <- limit_name(control)
   inform("The basis stopped at ", limit, " rows",
          if (limit < 1000) " to take seconds rather than minutes", "; give `", name,
          "` (or `", name,

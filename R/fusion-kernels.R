@@ -24,9 +24,9 @@
 kernel_on <- function(kernel, columns) {
   if (missing(kernel)) abort("argument", "`kernel` is missing: a kernel such as `rbf_kernel()`.")
   if (missing(columns)) abort("argument", "`columns` is missing: names or numbers of columns.")
-  good <- length(columns) > 0L && !anyNA(columns) && !anyDuplicated(columns) &&
-    (is.character(columns) ||
-       (is.numeric(columns) && all(columns >= 1 & columns == trunc(columns))))
+  good <- (is.character(columns) || is.numeric(columns)) && length(columns) > 0L &&
+    !anyNA(columns) && !anyDuplicated(columns) &&
+    (is.character(columns) || all(columns >= 1 & columns == trunc(columns)))
   if (!good) must_be("columns", "names or numbers of columns, each once", columns)
   structure(list(kernel = as_kernel(kernel), columns = columns), class = "kernelect_block")
 }

@@ -133,6 +133,7 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   size <- check_takes_size(size)
   check_threshold(threshold)
   if (is.null(tol)) tol <- if (method == "kpca") 0 else 0.01
+  if (!is.null(basis_size)) check_whole(basis_size, "basis_size", min = 1, infinite = TRUE)
   control <- model_control(if (is.character(basis)) engine_method(method) else basis,
     basis_size, tol, passed_on(environment())
   )

@@ -376,6 +376,7 @@ test_that("bad input is named", {
     kernel_fusion(data$x, data$y, list(kernel_on(rbf_kernel(), 4)))
     kernel_on(rbf_kernel(), c(1, 1))
     kernel_on(rbf_kernel(), 0)
+    kernel_on(rbf_kernel(), sum)
     kernel_fusion(data$x)
     kernel_fusion(data$x, data$y[-1])
     kernel_fusion(data$x, replace(data$y, 3, NA))

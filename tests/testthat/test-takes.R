@@ -471,6 +471,8 @@ test_that("bad input fails with its class", {
     bad(x, y, size = size, kind = "argument")
   }
   bad(x, y, basis_size = 0, kind = "argument")
+  expect_error(kernel_takes(x, y, basis_size = 0), "`basis_size`",
+               class = "kernelect_error_argument")
   bad(replace(x, 7, Inf), y, kind = "not_finite")
   bad(replace(x, 7, NaN), y, kind = "not_finite")
   bad(matrix(1, 10, 2), rep(1:2, 5) == 1, kind = "data")
