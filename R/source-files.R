@@ -271,12 +271,29 @@ csv_table <- function(piece, headers, classes, options) {
   seek(con, piece$from)
   text <- rawToChar(readBin(con, "raw", piece$bytes))
   options$header <- FALSE
-  frame <- do.call(utils::read.csv, c(
-    list(text = text, col.names = names, colClasses = if (is.null(classes)) NA else classes),
-    options
-  ))
+  read <- function(classes) {
+    do.call(utils::read.csv, c(list(text = text, col.names = names, colClasses = classes), options))
+  }
+  frame <- if (is.null(classes)) read(NA) else {
+    tryCatch(read(classes), error = function(e) read_quoted(read, classes, names, e))
+  }
   names(frame) <- names
   frame[headers[[1L]]]
+}
+
+# Numbers in quotes are found by read.csv() only where it is not told to expect them. `failed` is
+# the error it stopped with when it was.
+read_quoted <- function(read, classes, names, failed) {
+  if (!setequal(names(classes), names)) stop(failed)
+  plain <- classes[classes %in% c("logical", "integer", "numeric")]
+  frame <- stats::setNames(read(replace(classes, names(plain), NA)), names)
+  for (name in names(plain)) {
+    v <- frame[[name]]
+    fits <- all(is.na(v)) || wider_type(class(v)[1L], plain[[name]], FALSE) == plain[[name]]
+    if (!fits) stop(failed)
+    storage.mode(frame[[name]]) <- plain[[name]]
+  }
+  frame
 }
 
 # The type of every column that suits all chunks: read.csv() says it of each.

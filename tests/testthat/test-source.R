@@ -112,6 +112,23 @@ test_that("a CSV file in chunks is what read.csv() gives, whatever the text", {
   }
 })
 
+test_that("numbers in quotes are numbers, as for read.csv() on the whole file", {
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file))
+  frame <- data.frame(code = c(0:1, NA, 2:6), size = c(1:4, 0.5, NA, 7:8), on = rep(c(TRUE, NA), 4))
+  write.csv(lapply(frame, as.character), file, row.names = FALSE)
+  source <- as_row_source(file, rows = 3)
+  expect_equal(do.call(rbind, lapply(1:3, source$read)), read.csv(file))
+  expect_equal(do.call(rbind, lapply(1:3, source$read)), frame)
+  typed <- as_row_source(file, rows = 3, colClasses = c(code = "character", size = "numeric",
+                                                        on = "character"))
+  expect_identical(typed$read(1)$code, c("0", "1", NA))
+  expect_identical(typed$read(2)$size, c(4, 0.5, NA))
+  wrong <- as_row_source(file, rows = 3, colClasses = c(code = "character", size = "integer",
+                                                        on = "character"))
+  expect_error(wrong$read(2), "scan")
+})
+
 test_that("line ends, marks and blank lines are those of read.csv()", {
   texts <- c(
     "a,b,c\r\n1,2,x\r\n\r\n3,4,\"y\r\nz\"\r\n5,,w", "a,b\n1,2\n\n\n3,4\n", "a,b\n1,2\n3,4",
