@@ -129,15 +129,16 @@ ke_status ke_body_start(ke_body *b, int normalised, ke_beginning *out)
   return KE_OK;
 }
 
-/* sum of x^2 w: four running sums fix the order of additions and still let them overlap. */
+/* sum of x w x (a square alone might leave the range): four running sums fix the order of additions
+ * and still let them overlap. */
 INLINE void weighted_squares_body(const double *x, const double *w, size_t n, double *out)
 {
   v4 sum = {0};
   size_t i = 0;
   for (; i + 4 <= n; i += 4)
-    sum += LOAD(x + i) * LOAD(x + i) * LOAD(w + i);
+    sum += LOAD(x + i) * LOAD(w + i) * LOAD(x + i);
   for (; i < n; i++)
-    sum[0] += x[i] * x[i] * w[i];
+    sum[0] += x[i] * w[i] * x[i];
   *out = sum_v4(&sum);
 }
 

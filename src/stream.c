@@ -58,33 +58,30 @@ size_t ke_row_sums_work(size_t n, int threads)
   return (size_t)threads * KE_TILE * KE_TILE + tiles * KE_TILE;
 }
 
-/* Entries of the tile times the weights: onto the rows, and (below the diagonal) the columns.
- * Four running sums fix the order of additions and still let them overlap. */
-static void add_tile(double *tile, size_t m, size_t k, const double *wi, const double *wj,
-                     double *rows, double *cols)
+/* Entries of the tile (or their squares, a factor at a time: weights undo what would leave the
+ * range) times the weights: onto the rows, and (below the diagonal) the columns. Four running sums
+ * fix the order of additions and still let them overlap. */
+static inline double weighed(double k, double w, int square) { return square ? k * w * k : k * w; }
+
+static inline void add_entries(const double *tile, size_t m, size_t k, const double *wi,
+                               const double *wj, double *rows, double *cols, int square)
 {
   for (size_t j = 0; j < k; j++) {
     const double *t = tile + j * KE_TILE, w = wj[j];
-    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    double s[4] = {0.0, 0.0, 0.0, 0.0};
     size_t i = 0;
-    for (; i + 4 <= m; i += 4) {
-      rows[i] += t[i] * w, s0 += t[i] * wi[i];
-      rows[i + 1] += t[i + 1] * w, s1 += t[i + 1] * wi[i + 1];
-      rows[i + 2] += t[i + 2] * w, s2 += t[i + 2] * wi[i + 2];
-      rows[i + 3] += t[i + 3] * w, s3 += t[i + 3] * wi[i + 3];
+    for (; i + 4 <= m; i += 4)
+      for (size_t q = 0; q < 4; q++) {
+        rows[i + q] += weighed(t[i + q], w, square);
+        s[q] += weighed(t[i + q], wi[i + q], square);
+      }
+    for (; i < m; i++) {
+      rows[i] += weighed(t[i], w, square);
+      s[0] += weighed(t[i], wi[i], square);
     }
-    for (; i < m; i++)
-      rows[i] += t[i] * w, s0 += t[i] * wi[i];
     if (cols)
-      cols[j] = (s0 + s1) + (s2 + s3);
+      cols[j] = (s[0] + s[1]) + (s[2] + s[3]);
   }
-}
-
-static void square_entries(double *tile, size_t m, size_t k)
-{
-  for (size_t j = 0; j < k; j++)
-    for (size_t i = 0; i < m; i++)
-      tile[i + j * KE_TILE] *= tile[i + j * KE_TILE];
 }
 
 /* The tile of block row t in the block column starting at j; its column sums go to `part`. */
@@ -102,10 +99,11 @@ static void strip_tile(void *data, size_t item, size_t worker)
   const size_t t = p->first + item, i = t * KE_TILE, n = p->s->n, m = ke_smaller(KE_TILE, n - i);
   double *buffer = p->buffers + worker * KE_TILE * KE_TILE;
   p->s->does->tile(p->s->self, i, m, p->j, p->k, buffer, KE_TILE);
+  double *cols = i > p->j ? p->part + t * KE_TILE : NULL;
   if (p->square)
-    square_entries(buffer, m, p->k);
-  add_tile(buffer, m, p->k, p->w + i, p->w + p->j, p->sums + i,
-           i > p->j ? p->part + t * KE_TILE : NULL);
+    add_entries(buffer, m, p->k, p->w + i, p->w + p->j, p->sums + i, cols, 1);
+  else
+    add_entries(buffer, m, p->k, p->w + i, p->w + p->j, p->sums + i, cols, 0);
 }
 
 void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, double *work,

@@ -285,6 +285,14 @@ test_that("the first fvs pick is free where no row that is searched has a length
   }
 })
 
+test_that("the first fvs pick is that of rows whose squared kernel values leave the range", {
+  x <- random_matrix(130, 4, 2)
+  for (first in c(20, Inf)) {
+    pick <- function(by) kernel_basis(x * by, linear_kernel(), first = first, scale = FALSE)$index
+    for (by in 2^c(260, -290)) expect_identical(pick(by), pick(1))
+  }
+})
+
 test_that("random pivoting follows its law", {
   K <- crossprod(matrix(c(2, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1), 3))
   n <- nrow(K)
