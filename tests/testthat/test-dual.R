@@ -163,3 +163,11 @@ test_that("the unit of the problem changes nothing but the unit of the answer", 
     expect_equal(other$scale / unit^2, plain$scale, tolerance = 1e-9)
   }
 })
+
+test_that("left alone, a dual is solved to a gap of 1e-12 of its terms, and not to rounding", {
+  x <- random_matrix(200, 4)
+  g <- ifelse(x[, 1] + x[, 2]^2 + random_matrix(200, 1, 2)[, 1] > 0.5, 1, -1)
+  fit <- svm_dual(gram(x, rbf_kernel(0.3)), g, 10)
+  expect_lte(fit$gap / fit$scale, 1e-12)
+  expect_gt(fit$gap / fit$scale, 1e-13)
+})
