@@ -134,7 +134,7 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
   SEXP out = PROTECT(pack(&o, o.size, Rf_asLogical(keep) ? 1 : 0));
   double *inverse = NULL;
   o.work = ffi_doubles(ke_nested_work(o.size, g.k, env.threads));
-  if (ke_leverage_one(&o)) {
+  if (ke_leverage_one(&o, &env)) {
     inverse = ffi_doubles(o.size * o.size);
     ke_nested_inverse(&g, o.size, inverse, &env);
   }

@@ -50,11 +50,15 @@ static double left_at_last(const ke_regression *g, size_t size, size_t i)
   return 1.0 - ke_loo_unit(g, i) * h;
 }
 
-int ke_leverage_one(const ke_loo *s)
+int ke_leverage_one(const ke_loo *s, const ke_env *env)
 {
-  for (size_t i = 0; i < s->g->n; i++)
+  const size_t step = ke_batch(16.0 * (double)s->size); /* numbers lie n apart: memory's pace */
+  for (size_t i = 0; i < s->g->n; i++) {
     if (left_at_last(s->g, s->size, i) <= LEVERAGE_ONE)
       return 1;
+    if (i % step == step - 1)
+      ke_check(env);
+  }
   return 0;
 }
 

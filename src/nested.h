@@ -5,7 +5,7 @@
 #include "loo.h"
 
 /* Whether a row has leverage 1 (to 1e-10) with all `size` columns. */
-int ke_leverage_one(const ke_loo *s);
+int ke_leverage_one(const ke_loo *s, const ke_env *env);
 
 /* What the limit of a vanishing ridge needs, t (size x size): see nested.c. */
 void ke_nested_inverse(const ke_regression *g, size_t size, double *t, const ke_env *env);

@@ -50,7 +50,7 @@ static problem solve(size_t n, size_t L, size_t k, double ridge, double *z, cons
                     {NULL, NULL, NULL},
                     malloc(ke_nested_work(L, k, 1) * sizeof(double))};
   double *inverse = NULL;
-  if (ke_leverage_one(&o)) {
+  if (ke_leverage_one(&o, &env)) {
     inverse = malloc(L * L * sizeof(double));
     ke_nested_inverse(&p.g, L, inverse, &env);
   }
@@ -450,6 +450,22 @@ static void panels_look_for_interrupts(void)
   mu_assert(checks == k + steps(L, panel));
 }
 
+/* Zeros have no leverage, so that all rows are looked at. */
+static void the_search_for_leverage_one_looks_for_interrupts(void)
+{
+  const size_t L = 2000, step = ke_batch(16.0 * (double)L), n = 2 * step;
+  double *z = calloc(n * L, sizeof(double));
+  tally searching;
+  const ke_env env = counting(&searching, 1);
+  ke_regression g = {0};
+  g.n = n, g.L = L, g.z = z, g.intercept = 1, g.total = (double)n;
+  const ke_loo o = {&g, L, NULL, NULL, NULL, {NULL, NULL, NULL}, NULL};
+  const int found = ke_leverage_one(&o, &env);
+  free(z);
+  mu_assert(!found);
+  mu_assert(searching.checks == 2);
+}
+
 int main(void)
 {
   mu_run(errors_are_those_of_refitting);
@@ -466,5 +482,6 @@ int main(void)
   mu_run(threads_change_no_bit);
   mu_run(a_fit_looks_for_interrupts);
   mu_run(panels_look_for_interrupts);
+  mu_run(the_search_for_leverage_one_looks_for_interrupts);
   return mu_report();
 }
