@@ -192,6 +192,20 @@ test_that("ticks of logarithmic axes are whole decades, within a decade plain nu
   expect_gte(length(at(3, 4)), 2)
   # a decade at the very edge counts in spite of rounding
   expect_true(1e-3 %in% at(10^log10(1e-3), 5))
+  expect_equal(at(1 + 1e-10, 1000 - 1e-7), c(1, 10, 100, 1000))
+  expect_equal(at(1 + 1e-8, 1000 - 1e-5), c(10, 100))
+  expect_equal(at(2 + 1e-9, 20 - 1e-8), c(2, 5, 10, 20))
+  expect_equal(at(2 + 1e-8, 20 - 1e-7), c(5, 10))
+})
+
+test_that("a legend beside points that are all equal has room of its own", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  plot(1:2)
+  labels <- strrep(letters[1:9], 40)
+  share <- most_for_key
+  expect_equal(limits_with_key(c(5, 5), labels), c(5, 5 + 1e-3 * 5 * share / (1 - share)))
+  expect_equal(limits_with_key(c(4, 5), labels), c(4, 5 + share / (1 - share)))
 })
 
 test_that("numbers as groups get a scale of colours and its ends", {

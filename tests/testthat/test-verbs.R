@@ -388,6 +388,10 @@ test_that("a square symmetric matrix as rows gets a hint that it may be a Gram m
   beyond <- replace(K, c(2, 33), 3) # symmetric, but not positive
   expect_false(kernelect:::looks_like_gram(beyond))
   expect_true(kernelect:::looks_like_gram(K))
+  # equal rows: 1e-8 beyond what the diagonal allows is rounding, 1e-7 is not
+  twins <- matrix(1, 3, 3)
+  expect_true(kernelect:::looks_like_gram(replace(twins, c(2, 4), 1 + 5e-9)))
+  expect_false(kernelect:::looks_like_gram(replace(twins, c(2, 4), 1 + 5e-8)))
 })
 
 test_that("names that other packages use point to ours", {
