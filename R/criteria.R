@@ -92,10 +92,10 @@ check_target <- function(y, remedy = NULL) {
     abort("missing_values", "`y` has missing values (", sum(is_missing(y)), "). ", remedy)
   }
   check_finite_response(y)
-  check_squares(y)
   if (length(y) < 2L || !(max(y) > min(y))) {
     abort("data", "`y` is constant: there is nothing that a kernel could agree with.")
   }
+  check_squares(y)
   y
 }
 

@@ -172,3 +172,13 @@ test_that("numbers are compared as the centred yy', one by one", {
   expect_error(kernel_alignment(K, replace(y, 3, NA)), "missing values .1.. Remove those rows",
                class = "kernelect_error_missing_values")
 })
+
+test_that("numbers that are none, one or all equal are refused in so many words, without warnings", {
+  K <- gram(as.matrix(iris[1:4]))
+  for (y in list(numeric(), 1, rep(2, 150))) {
+    for (criterion in list(kernel_alignment, kernel_hsic)) {
+      expect_no_warning(expect_error(criterion(K, y), "`y` is constant",
+        class = "kernelect_error_data"))
+    }
+  }
+})
