@@ -7,7 +7,7 @@ library(kernelect)
 
 file <- file.path("inst", "results", "growth.csv")
 rows <- c(2000, 6000, 20000, 60000, 200000)
-patience <- 4
+patience <- 12
 
 draw_rows <- function(n) {
   set.seed(1)
