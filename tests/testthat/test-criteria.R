@@ -173,7 +173,7 @@ test_that("numbers are compared as the centred yy', one by one", {
                class = "kernelect_error_missing_values")
 })
 
-test_that("numbers that are none, one or all equal are refused in so many words, without warnings", {
+test_that("numbers that are none, one or all equal are refused in words, without warnings", {
   K <- gram(as.matrix(iris[1:4]))
   for (y in list(numeric(), 1, rep(2, 150))) {
     for (criterion in list(kernel_alignment, kernel_hsic)) {
