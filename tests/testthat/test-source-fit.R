@@ -114,6 +114,53 @@ test_that("rows with missing values go, and are told of, as from all rows", {
   ))
 })
 
+test_that("a column that a chunk has no values of is of the kind that it is elsewhere", {
+  for (at in 1:2) {
+    data <- iris
+    data$Sepal.Width[50 * at - 49:0] <- NA
+    source <- row_source(function(i) {
+      chunk <- data.frame(as.list(data[50 * i - 49:0, ]))
+      if (i == at) chunk$Sepal.Width <- NA # logical, as read.csv() would have it
+      chunk
+    }, c(50, 50, 50))
+    suppressMessages(expect_same_model(
+      kernel_lm(Petal.Width ~ ., source, na_action = "omit", size = 10),
+      kernel_lm(Petal.Width ~ ., data, na_action = "omit", size = 10)
+    ))
+  }
+})
+
+test_that("rows go where any of several responses is missing", {
+  y <- as.matrix(iris[1:2])
+  y[c(3, 80), 1] <- NA
+  y[5, 2] <- NA
+  suppressMessages(expect_same_model(
+    kernel_lm(in_chunks(iris[3:4], 4), y, na_action = "omit", size = 10),
+    kernel_lm(iris[3:4], y, na_action = "omit", size = 10)
+  ))
+})
+
+test_that("responses of other types, and sources of nothing else, are refused", {
+  mixed <- row_source(function(i) {
+    data.frame(a = 1:3 / i, y = if (i == 1) 1:3 else letters[1:3])
+  }, c(3, 3))
+  expect_error(kernel_lm(mixed, "y"), "Chunk 2 .* the response is character, .* numeric",
+               class = "kernelect_error_source")
+  alone <- in_chunks(iris["Species"], 3)
+  expect_error(kernel_lm(alone, "Species"), "`x` has no columns", class = "kernelect_error_data")
+  data <- data.frame(a = sin(1:20), y = complex(real = 1:20, imaginary = 1))
+  expect_identical(message_of(kernel_lm(in_chunks(data, 2), "y")),
+                   message_of(kernel_lm(data["a"], data$y)))
+  expect_error(kernel_lm(in_chunks(data, 2), "y"), "`y` must be", class =
+                 "kernelect_error_argument")
+})
+
+test_that("a formula needs a source whose columns have names", {
+  unnamed <- in_chunks(unname(as.matrix(iris[1:4])), 3)
+  expect_error(kernel_lm(a ~ ., unnamed), "a formula needs names",
+               class = "kernelect_error_columns")
+})
+
 test_that("what is wrong with all rows is said in the same words", {
   data <- flowers()
   same <- function(data, fit) {
@@ -178,6 +225,37 @@ test_that("a basis that is given takes case weights, one that is sought refuses 
   expect_snapshot(error = TRUE, kernel_lm(source, m[, 1], basis = kernel_basis(K = gram(m))))
   expect_warning(kernel_lm(source, m[, 1], linear_kernel(), basis = basis),
                  class = "kernelect_warning_kernel")
+})
+
+test_that("weights of all rows may be beside the source", {
+  w <- rep(c(1, 2, 0.5), 50)
+  basis <- kernel_basis(~ Sepal.Width + Petal.Width, iris, size = 10)
+  fit <- function(data) {
+    kernel_lm(Species ~ Sepal.Width + Petal.Width, data, basis = basis, weights = w)
+  }
+  expect_same_model(fit(in_chunks(iris, 4)), fit(iris))
+})
+
+test_that("a basis that is given is cut to `size`, and a kernel yet to be worked out is no other", {
+  m <- as.matrix(iris[1:4])
+  basis <- kernel_basis(m[, -1], size = 10)
+  source <- in_chunks(m[, -1], 3)
+  expect_same_model(kernel_lm(source, m[, 1], basis = basis, size = 5),
+                    kernel_lm(m[, -1], m[, 1], basis = basis, size = 5))
+  fit <- expect_silent(kernel_lm(source, m[, 1], rbf_kernel("median"), basis = basis))
+  expect_same_model(fit, kernel_lm(m[, -1], m[, 1], basis = basis))
+})
+
+test_that("coordinates that are all constant leave the mean", {
+  y <- sin(1:20)
+  fit <- kernel_lm(in_chunks(matrix(1, 20, 1), 2), y, linear_kernel(), scale = FALSE)
+  expect_equal(unname(fitted(fit)), rep(mean(y), 20), tolerance = 1e-12)
+  expect_same_model(fit, kernel_lm(matrix(1, 20, 1), y, linear_kernel(), scale = FALSE))
+})
+
+test_that("a Gram matrix has no rows to be worked on in chunks", {
+  expect_error(kernel_lm(K = gram(as.matrix(iris[1:4])), y = iris$Species, memory = 1),
+               "`memory` is for rows, not for a Gram matrix", class = "kernelect_error_argument")
 })
 
 test_that("every kind of source gives the model of its rows", {
@@ -337,6 +415,21 @@ test_that("slow sources are read once and kept as numbers", {
   expect_same_model(fit, kernel_lm(m, iris$Species, size = 10))
 })
 
+test_that("a chunk that is kept as numbers is the one that was read", {
+  m <- as.matrix(iris[1:4])
+  for (columns in list(colnames(m), NULL)) {
+    reads <- 0
+    read <- spooled_reader(function(i) {
+      reads <<- reads + 1
+      matrix(m[75 * i - 74:0, ], 75, dimnames = if (!is.null(columns)) list(NULL, columns))
+    }, c(75, 75), list(width = 4L, columns = columns))
+    first <- lapply(1:2, read)
+    expect_identical(lapply(1:2, read), first)
+    expect_identical(unname(do.call(rbind, first)), unname(m))
+    expect_identical(reads, 2)
+  }
+})
+
 test_that("memory that the machine has not is told of", {
   expect_message(inform_memory(1e15), "will be needed", class = "kernelect_message")
   expect_silent(inform_memory(1e3))
@@ -365,6 +458,10 @@ test_that("workers of a cluster make the same models", {
                     kernel_pca(~ . - Species, data, ncomp = 4))
   expect_same_model(kernel_pca(data[1:4], cluster = cluster, ncomp = 4),
                     kernel_pca(data[1:4], ncomp = 4))
+  basis <- kernel_basis(data[2:4], size = 10)
+  expect_same_model(kernel_lm(in_chunks(data[2:4], 5), data$Species, basis = basis,
+                              cluster = cluster),
+                    kernel_lm(data[2:4], data$Species, basis = basis))
   data$Sepal.Width[c(3, 290)] <- NA
   expect_identical(message_of(kernel_lm(Species ~ ., in_chunks(data, 5), cluster = cluster)),
                    message_of(kernel_lm(Species ~ ., data)))

@@ -97,6 +97,20 @@ test_that("empty chunks are no chunks", {
   expect_equal(unname(predict(fit, source)), unname(predict(fit, m)), tolerance = 1e-14)
 })
 
+test_that("tables without rows are sources without rows, which models refuse", {
+  expect_identical(as_row_source(iris[0, ])$sizes, 0)
+  expect_identical(whole(as_row_source(iris[0, ])), iris[0, ])
+  expect_error(kernel_basis(as_row_source(iris[0, 1:4])), "`x` has no rows",
+               class = "kernelect_error_data")
+  expect_error(kernel_lm(Species ~ ., as_row_source(iris[0, ])), "`data` has no rows",
+               class = "kernelect_error_data")
+})
+
+test_that("a Gram matrix is no source", {
+  K <- structure(diag(3), class = c("kernelMatrix", "matrix"))
+  expect_error(as_row_source(K), "`x` is a Gram matrix", class = "kernelect_error_argument")
+})
+
 # ---- files --------------------------------------------------------------------------------------
 
 test_that("a CSV file in chunks is what read.csv() gives, whatever the text", {
@@ -152,6 +166,32 @@ test_that("options of read.csv() are passed on", {
   expect_identical(whole(text), data.frame(a = "1", b = 2))
   expect_snapshot(error = TRUE, as_row_source(file, Sep = ";"))
   expect_snapshot(error = TRUE, as_row_source(file, nrows = 3))
+})
+
+test_that("a file may have marks but no header, quotes that are letters, and no rows", {
+  marked <- written_file("\xef\xbb\xbf1,2\n3,4\n")
+  expect_identical(whole(as_row_source(marked, rows = 1, header = FALSE)),
+                   data.frame(V1 = c(1L, 3L), V2 = c(2L, 4L)))
+  inches <- written_file("a,b\n1,5\"\n3,4\n")
+  expect_identical(whole(as_row_source(inches, rows = 1, quote = "")), read.csv(inches, quote = ""))
+  header <- as_row_source(written_file("a,b\n"))
+  expect_identical(header$sizes, 0)
+  expect_error(kernel_basis(header), "`x` has no rows", class = "kernelect_error_data")
+})
+
+test_that("a logical value after numbers makes text, as for read.csv() on the whole file", {
+  file <- written_file("a,b\n1,2\nTRUE,4\n")
+  expect_identical(whole(as_row_source(file, rows = 1)), read.csv(file))
+})
+
+test_that("text that is no table, or not of the types given, is refused", {
+  expect_error(as_row_source(written_file("")), "cannot be read: no lines",
+               class = "kernelect_error_source")
+  expect_error(as_row_source(written_file("a,b\n1,2\n3,4,5,6\n")),
+               "Chunk 1 of the source cannot be read", class = "kernelect_error_source")
+  typed <- as_row_source(written_file("a,b\n1,x\n"), colClasses = c(b = "integer"))
+  expect_error(kernel_basis(typed), "Chunk 1 of the source cannot be read: scan",
+               class = "kernelect_error_source")
 })
 
 test_that("files that cannot be read so are refused", {
@@ -253,6 +293,19 @@ test_that("a chunk of a Parquet file is a row group", {
   expect_error(as_row_source(file, rows = 10), "row group", class = "kernelect_error_argument")
 })
 
+test_that("a row group can be cut from the whole file, and no Parquet file is refused", {
+  skip_if_not_installed("nanoparquet")
+  file <- temporary_file(".parquet")
+  nanoparquet::write_parquet(iris[1:4], file, row_groups = c(1L, 61L))
+  source <- as_row_source(file)
+  for (k in 1:2) {
+    cut <- part_of_file(list(file = file, group = k))
+    expect_identical(plain_frame(cut), source$read(k))
+  }
+  writeLines("a,b", file)
+  expect_error(as_row_source(file), "cannot be read", class = "kernelect_error_source")
+})
+
 # ---- databases and matrices on disk -------------------------------------------------------------
 
 test_that("a table of a database is read in its own order or in that of its keys", {
@@ -293,6 +346,29 @@ test_that("a source that travelled opens its database again", {
   lost <- as_row_source(memory, "t")
   DBI::dbDisconnect(memory)
   expect_error(kernel_basis(lost), "no `connect`", class = "kernelect_error_source")
+})
+
+test_that("a closed connection is opened again by `connect`, which must be a function", {
+  skip_if_not_installed("RSQLite")
+  opened <- function() {
+    con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+    DBI::dbWriteTable(con, "t", iris[1:4])
+    con
+  }
+  con <- opened()
+  source <- as_row_source(con, "t", rows = 50, connect = opened)
+  expect_error(as_row_source(con, "t", connect = 3), "`connect` must be a function",
+               class = "kernelect_error_argument")
+  expect_error(as_row_source(con, "t", order_by = "none"), "`order_by` must be NULL or names",
+               class = "kernelect_error_argument")
+  DBI::dbDisconnect(con)
+  expect_identical(whole(source), iris[1:4])
+})
+
+test_that("a package that is not there is asked for", {
+  expect_error(need_package("noSuchPackage", "Such files"),
+               "Such files are read by the package noSuchPackage, which is not installed",
+               class = "kernelect_error_package")
 })
 
 test_that("matrices on disk are read in pieces, here and elsewhere", {
