@@ -219,3 +219,47 @@ test_that("vectors are written 200 values a line, and read whatever the lines ar
   expect_identical(read(" "), read("\n"))
   expect_equal(predict(read_model(file), mtcars), predict(fit, mtcars), tolerance = 1e-12)
 })
+
+test_that("text that is JSON of no use is refused for what is wrong with it", {
+  words <- c(
+    "{\"a\": }" = "unexpected `}`", "{\"a\": 1, \"a\": 2}" = "a key occurs twice",
+    "abc" = "it is no JSON", "{}" = "no model written by", "true" = "no model written by",
+    "false" = "no model written by"
+  )
+  for (text in names(words)) {
+    expect_error(read_text(text), words[[text]], class = "kernelect_error_text")
+  }
+  expect_error(read_text(rawToChar(as.raw(0xff))), "it is no text in UTF-8",
+    class = "kernelect_error_text")
+})
+
+test_that("values that are not what they are called are refused for what is wrong with them", {
+  head <- "{\"format\": \"kernelect-model\", \"format_version\": 1, \"model\": "
+  words <- c(
+    "\"double\": 1" = "a vector is no array of its kind",
+    "\"logical\": [1]" = "a logical value is neither true nor false",
+    "\"integer\": [9999999999]" = "a whole number is too large",
+    "\"character\": [1]" = "a string is none",
+    "\"fields\": [1]" = "named fields are no object",
+    "\"list\": [1]" = "a list holds bare values",
+    "\"list\": {\"a\": null}" = "a list is no array",
+    "\"symbol\": \"\"" = "a name is none",
+    "\"call\": []" = "a call is empty",
+    "\"call\": [{\"symbol\": \"sqrt\"}, {\"symbol\": \"x\"}], \"names\": [\"a\"]" =
+      "names of a call are damaged"
+  )
+  for (value in names(words)) {
+    expect_error(read_text(paste0(head, "{", value, "}}")), words[[value]],
+      class = "kernelect_error_text", info = value)
+  }
+})
+
+test_that("a connection that cannot be read is refused, as is an attribute text cannot hold", {
+  con <- file(json_file(), "w")
+  on.exit(close(con))
+  expect_error(read_model(con), "`file` cannot be read: ", class = "kernelect_error_text")
+  fit <- kernel_lm(mpg ~ wt, mtcars, size = 3)
+  attr(fit$coefficients, "remark") <- "mine"
+  expect_error(write_model(fit, json_file()), "has an attribute `remark` \\(in `.*coefficients`\\)",
+    class = "kernelect_error_argument")
+})
