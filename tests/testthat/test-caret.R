@@ -92,3 +92,9 @@ test_that("case weights and random search are taken", {
   expect_identical(dim(found), c(4L, 3L))
   expect_true(all(found$sigma > sqrt(10) / 4.01 & found$sigma < sqrt(10) * 4.01))
 })
+
+test_that("a grid of a single row has the width in the middle of a longer one", {
+  one <- kernel_caret()$grid(mtcars[-1], mtcars$mpg, 1)
+  expect_identical(one, data.frame(sigma = sqrt(10), size = "loo", ridge = "loo"))
+  expect_equal(one$sigma, kernel_caret()$grid(mtcars[-1], mtcars$mpg, 3)$sigma[2])
+})

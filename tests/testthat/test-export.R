@@ -206,3 +206,19 @@ test_that("a tuned model whose winner was edited is refused by class", {
   tuned$model$kernels <- mean
   expect_error(export_c(tuned, tempfile()), class = "kernelect_error")
 })
+
+test_that("kernels on columns without names, by place, are written with those columns", {
+  x <- unname(as.matrix(iris[1:100, 1:4]))
+  y <- droplevels(iris$Species[1:100])
+  parts <- list(kernel_on(rbf_kernel(), 3:4), kernel_on(linear_kernel(), 1:2))
+  expect_classes(kernel_fusion(x, y, parts), unname(new_rows_of(x)))
+})
+
+test_that("a model that keeps no direction is not written", {
+  x <- rbind(diag(4), diag(4))
+  y <- factor(rep(c("b", "a"), each = 4))
+  fit <- suppressWarnings(kernel_takes(x, y, linear_kernel(), select = "kffs", scale = FALSE))
+  expect_identical(fit$size, 0L)
+  expect_error(export_c(fit, tempfile(fileext = ".c")), "`fit` keeps no direction",
+    class = "kernelect_error_argument")
+})

@@ -161,3 +161,12 @@ test_that("a setting that is to be tuned stays a call until then", {
   rec <- kernel_recipe(step_kernel_rank, top_n = quote(tune("columns")))
   expect_identical(rec$steps[[1]]$top_n, quote(tune("columns")))
 })
+
+test_that("new columns never take the place of others", {
+  skip_if_not_installed("recipes")
+  d <- data.frame(KPC01 = letters[1:20], a = sin(1:20), b = cos(1:20), stringsAsFactors = TRUE)
+  rec <- recipes::recipe(KPC01 ~ ., d)
+  step <- function(...) step_kernel_pca(rec, recipes::all_predictors(), num_comp = 1, ...)
+  expect_error(recipes::prep(step()), "has column `KPC01` already: give another `prefix`")
+  expect_identical(names(baked(step(prefix = "P"), d)), c("KPC01", "P01"))
+})

@@ -69,3 +69,20 @@ test_that("tidiers refuse what they do not know", {
   expect_error(tidied("tidy", kernel_basis(iris[1:4], size = 3), conf.int = TRUE),
     class = "kernelect_error_dots")
 })
+
+test_that("frequencies of a resampled ranking are tidied in its order", {
+  skip_if_not_installed("generics")
+  fit <- with_seed(1, kernel_rank(iris[1:4], iris$Species, method = "bahsic", resample = 4, n = 2))
+  out <- as.data.frame(tidied("tidy", fit))
+  expect_identical(out$frequency, unname(fit$frequency[fit$ranking]))
+  expect_equal(sum(out$frequency), 2)
+})
+
+test_that("residuals are left out where no formula tells the response", {
+  skip_if_not_installed("generics")
+  x <- mtcars[c("wt", "hp")]
+  fit <- kernel_lm(x, mtcars$mpg, size = 4)
+  out <- as.data.frame(tidied("augment", fit, x))
+  expect_identical(names(out), c("wt", "hp", ".fitted"))
+  expect_equal(out$.fitted, unname(predict(fit, x)))
+})

@@ -70,3 +70,23 @@ test_that("columns without names, dates and prototypes of one's own are served",
   expect_error(served(kernel_lm(K = K, y = iris[[1]])), "Gram", class = "kernelect_error_argument")
   expect_null(served(kernel_lm(K = K, y = iris[[1]]), save_prototype = FALSE)$prototype)
 })
+
+test_that("times and differences are columns of the prototype, in the units they were fitted", {
+  skip_if_not_installed("vetiver")
+  start <- as.POSIXct("2024-01-01", tz = "UTC")
+  d <- data.frame(when = start + 3600 * 1:20, wait = as.difftime(sqrt(1:20), units = "hours"),
+    y = cos(1:20))
+  v <- served(suppressMessages(kernel_lm(y ~ when + wait, d, size = 4)))
+  expect_s3_class(v$prototype$when, "POSIXct")
+  expect_s3_class(v$prototype$wait, "difftime")
+  expect_identical(units(v$prototype$wait), "hours")
+  expect_identical(nrow(v$prototype), 0L)
+})
+
+test_that("a prototype must be a data frame, and a service starts without a word", {
+  skip_if_not_installed("vetiver")
+  fit <- kernel_lm(mpg ~ wt, mtcars, size = 3)
+  expect_error(served(fit, prototype_data = "wt"), "`prototype_data` must be a data frame",
+    class = "kernelect_error_argument")
+  expect_null(expect_invisible(vetiver::handler_startup(served(fit))))
+})
