@@ -99,3 +99,46 @@ test_that("boundaries, effects and calibrations have their picture", {
     expect_equal(drawn(auto(model, "calibration"))$y, model$calibration$reliability$frequency)
   }
 })
+
+test_that("a single component is drawn against the rows, and scores not kept are missed by name", {
+  skip_if_not_installed("ggplot2")
+  pca <- kernel_pca(iris[1:4], ncomp = 1)
+  points <- drawn(ggplot2::autoplot(pca))
+  expect_equal(points$x, unname(pca$scores[, 1]))
+  expect_equal(points$y, 1:150)
+  expect_error(ggplot2::autoplot(kernel_pca(iris[1:4], ncomp = 2, keep = FALSE)), "holds no scores",
+    class = "kernelect_error_model")
+})
+
+test_that("several responses are drawn in a colour each", {
+  skip_if_not_installed("ggplot2")
+  fit <- kernel_lm(cbind(mpg, qsec) ~ wt + hp, mtcars)
+  points <- drawn(ggplot2::autoplot(fit))
+  expect_equal(points$x, as.vector(fitted(fit)))
+  expect_equal(points$y, c(mtcars$mpg, mtcars$qsec))
+  expect_identical(points$colour, rep(palette_classes[1:2], each = 32))
+})
+
+test_that("parameters and errors that are far apart are drawn on logarithmic axes", {
+  skip_if_not_installed("ggplot2")
+  x <- matrix(sin(1:60), 30)
+  grid <- list(kernel = linear_kernel(), ridge = c(1e-3, 1, 1e3))
+  tuned <- kernel_tune(x, x[, 1] + x[, 2], folds = 3, grid = grid)
+  lines <- drawn(ggplot2::autoplot(tuned))
+  expect_equal(lines$x, c(-3, 0, 3))
+  expect_equal(lines$y, log10(tuned$results$error))
+})
+
+test_that("axes of a boundary may have units of their own, and one class fills the picture", {
+  skip_if_not_installed("ggplot2")
+  fit <- kernel_lda(Species ~ ., iris)
+  near <- iris[1:5, ]
+  shown <- plot_boundary(fit, near, c("Petal.Length", "Petal.Width"), grid = 4, asp = NA,
+    draw = FALSE)
+  expect_identical(unique(as.character(shown$class)), "setosa")
+  plot <- ggplot2::autoplot(shown)
+  expect_null(plot$coordinates$ratio)
+  tiles <- drawn(plot)
+  expect_identical(nrow(tiles), 16L)
+  expect_identical(unique(tiles$fill), unname(tint(class_colours(3), 0.25)[1]))
+})

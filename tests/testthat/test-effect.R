@@ -114,3 +114,19 @@ test_that("what cannot be shown is refused by name", {
     plot_effect(fit, transform(mtcars, wt = NA), "wt")
   })
 })
+
+test_that("classes in a list are counted by their share", {
+  skip_if_not_installed("MASS")
+  fit <- MASS::lda(Species ~ Petal.Length + Petal.Width, iris)
+  shown <- quietly_drawn(fit, iris, "Petal.Length", grid = 3, rows = 150)
+  rows <- transform(iris, Petal.Length = min(Petal.Length))
+  expect_equal(shown$mean[shown$Petal.Length == min(iris$Petal.Length)],
+    as.vector(table(predict(fit, rows)$class)) / 150)
+})
+
+test_that("a model that predicts words has no effect to draw", {
+  registerS3method("predict", "speaker",
+    function(object, newdata, ...) rep("word", nrow(newdata)), envir = asNamespace("stats"))
+  expect_error(quietly_drawn(structure(list(), class = "speaker"), mtcars, "wt"),
+    "a model that predicts numbers or classes", class = "kernelect_error_argument")
+})

@@ -1336,3 +1336,30 @@ test_that("machines on a matrix of kernel values are solved to a gap of 1e-10, a
   expect_lte(fit$gap, 1e-10)
   expect_gt(fit$gap, 1e-13) # time that nobody sees the result of
 })
+
+test_that("the calibration that is drawn is that of the model", {
+  data <- toy(40, 3)
+  fit <- kernel_fusion(data$x, factor(data$y > 0), folds = 3)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(fit, type = "calibration"), fit$calibration$reliability)
+})
+
+test_that("a width from the spread of weighted rows is the same of sparse columns", {
+  skip_if_not_installed("Matrix")
+  x <- pmax(random_matrix(20, 3, 4), 0)
+  w <- rep(c(0.5, 1.5), 10)
+  spread <- apply(x, 2, function(v) weighted.mean((v - weighted.mean(v, w))^2, w))
+  for (data in list(x, Matrix::Matrix(x, sparse = TRUE))) {
+    fit <- kernel_fusion(data, x[, 1] + cos(1:20), list(rbf_kernel("mean")), scale = FALSE,
+      weights = w)
+    expect_equal(fit$kernels[[1]]$kernel$sigma, sqrt(sum(spread)))
+  }
+})
+
+test_that("a constant response needs no rows, and is predicted everywhere", {
+  x <- random_matrix(20, 2, 5)
+  fit <- kernel_fusion(x, rep(3, 20), list(rbf_kernel(1), linear_kernel()))
+  expect_identical(length(fit$support), 0L)
+  expect_equal(unname(predict(fit, x[1:4, ] + 1)), rep(3, 4))
+})

@@ -249,3 +249,23 @@ test_that("a leverage of one, no degrees of freedom or no deviance leave numbers
   sd <- function(df) residual_scale(list(deviance = 1, df.residual = df))
   expect_equal(c(sd(1.1e-8), sd(0.9e-8), sd(0)), 1e4 / sqrt(c(1.1, 1, 1)), tolerance = 1e-12)
 })
+
+test_that("confidence intervals from a Gram matrix are those from the rows it is of", {
+  x <- scale(as.matrix(mtcars[c("wt", "hp")]))
+  K <- gram(x, rbf_kernel(2))
+  from_gram <- kernel_lm(y = mtcars$mpg, K = K)
+  from_rows <- kernel_lm(x, mtcars$mpg, rbf_kernel(2), scale = FALSE)
+  expect_equal(predict(from_gram, K[1:3, ], interval = "confidence"),
+    predict(from_rows, x[1:3, ], interval = "confidence"), tolerance = 1e-6)
+})
+
+test_that("a first simulation begins the user's random numbers", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars)
+  set.seed(5)
+  before <- .Random.seed
+  on.exit(assign(".Random.seed", before, globalenv()))
+  rm(".Random.seed", envir = globalenv())
+  draws <- simulate(fit)
+  assign(".Random.seed", attr(draws, "seed"), globalenv())
+  expect_identical(simulate(fit), draws)
+})

@@ -961,3 +961,16 @@ test_that("directions count from the rounding of n terms on", {
   }
   expect_identical(c(directions(1.1), directions(0.9)), 2:1)
 })
+
+test_that("training rows have the decisions and probabilities of the same rows given anew", {
+  holed <- iris
+  holed[7, 2] <- NA
+  fit <- suppressMessages(kernel_takes(Species ~ ., holed, na_action = "exclude"))
+  for (type in c("decision", "prob")) {
+    expect_equal(predict(fit, type = type), predict(fit, holed, type = type), ignore_attr = TRUE)
+  }
+  expect_true(all(is.na(predict(fit, type = "prob")[7, ])))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(fit, "calibration"), fit$calibration$reliability)
+})
