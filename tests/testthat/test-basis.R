@@ -998,3 +998,10 @@ test_that("a summary shows eight sizes, evenly spaced on a log scale, and what t
     paste0(span, c("1 block update", "2 block updates", "0 block updates")))
   expect_identical(nrow(summary(kernel_basis(iris_matrix(), size = 1))$path), 1L)
 })
+
+test_that("a kernel beside a Gram matrix is told to be of no use, and changes nothing", {
+  K <- gram(iris_matrix(1:30))
+  expect_warning(told <- kernel_basis(K = K, kernel = linear_kernel(), size = 4),
+    "`kernel` is of no use with a Gram matrix", class = "kernelect_warning_kernel")
+  expect_identical(told$index, kernel_basis(K = K, size = 4)$index)
+})

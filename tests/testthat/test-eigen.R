@@ -43,3 +43,10 @@ test_that("the ends of a spectrum are told apart beyond the eighth digit", {
   near <- diag(1 + seq(-1e-7, 1e-7, length.out = 400))
   expect_gt(diff(eigenvalue_range(near)), 1.5e-7)
 })
+
+test_that("a large matrix that is not finite is refused by class", {
+  for (bad in c(Inf, NaN)) {
+    expect_error(symmetric_eigen(diag(c(bad, rep(1, 300)))), "overflow",
+      class = "kernelect_error_not_finite")
+  }
+})

@@ -380,3 +380,7 @@ test_that("axes are looked for by their rank without a ridge, and by a factor wi
   expect_null(ridged_axes(means, total, 0.9e-10, 2L))
   expect_identical(dim(ridged_axes(means, total, 1.1e-10, 2L)), c(201L, 2L))
 })
+
+test_that("a matrix that has no Cholesky factor has no axes by it", {
+  expect_null(ridged_axes(matrix(1, 2, 201), -diag(201), 0.1, 1L))
+})

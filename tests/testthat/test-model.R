@@ -208,3 +208,12 @@ test_that("every predict() looks at its number of threads", {
     }
   }
 })
+
+test_that("on a given basis a Gram matrix may be `x` or `K`", {
+  K <- gram(scale(iris[1:4]))
+  basis <- kernel_basis(K = K, size = 6)
+  one <- suppressMessages(kernel_lm(K, iris$Petal.Width, basis = basis))
+  other <- kernel_lm(K = K, y = iris$Petal.Width, basis = basis)
+  expect_identical(coef(other), coef(one))
+  expect_identical(predict(other, K), predict(one, K))
+})
