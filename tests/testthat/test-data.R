@@ -741,3 +741,18 @@ test_that("a formula of thousands of columns is read once", {
   expect_identical(length(attr(terms, "term.labels")), 2999L)
   expect_lt(length(serialize(terms, NULL)), 2e6) # a table of factors would have 36 MB
 })
+
+test_that("a function of a formula may use what a package keeps to itself", {
+  own <- new.env(parent = asNamespace("kernelect"))
+  rounded <- eval(quote(function(v) as.numeric(six_digits(v))), own)
+  fit <- fit_formula(Species ~ rounded(Sepal.Length), iris)
+  expect_equal(fit$x, fit_formula(Species ~ Sepal.Length, iris)$x, ignore_attr = TRUE)
+  expect_equal(new_rows(iris, fit)$x, fit$x)
+})
+
+test_that("variables that make another number of columns than the model has are a damage", {
+  input <- list(columns = c("va", "vb", "vc"), variables = "v", levels = list(v = c("a", "b")),
+                width = 3L)
+  expect_error(match_columns(data.frame(v = c("a", "b")), input),
+    "`object` is damaged: its `input`", class = "kernelect_error_model")
+})

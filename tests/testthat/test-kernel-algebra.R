@@ -355,3 +355,19 @@ test_that("a new kernel is one entry of the table", {
   })
   expect_error(as_kernel("bias"), class = "kernelect_error_argument")
 })
+
+test_that("weights of a new kernel reach the parts it is made of", {
+  entry <- kernel_spec(
+    "mixed",
+    formula = function(k) "<x, z> + exp(-|x - z|^2 / 2)",
+    core = function(k) core_kernel(linear_kernel() + rbf_kernel(1))
+  )
+  x <- iris_matrix(1:40)
+  w <- c(1, 0.5, 2, 0)
+  weighted <- sweep(x, 2, w, "*")
+  with_kernel_type(list(mixed = entry), {
+    expect_equal(gram(x, new_kernel("mixed", weights = w)),
+      tcrossprod(weighted) + exp(-as.matrix(dist(weighted))^2 / 2),
+      tolerance = 1e-12, ignore_attr = TRUE)
+  })
+})

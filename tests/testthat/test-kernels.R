@@ -234,3 +234,28 @@ test_that("five weights are printed, and of more how many there are", {
   expect_output(print(linear_kernel(weights = 1:6)), "weights: 1, 2, 3, 4, 5, ... (6)",
     fixed = TRUE)
 })
+
+test_that("evenly spaced rows are whole numbers where integers end", {
+  expect_identical(evenly_spaced(9, 3), c(1L, 5L, 9L))
+  expect_identical(evenly_spaced(2^31 + 1, 3), c(1, 2^30 + 1, 2^31 + 1))
+})
+
+test_that("a kernel without a width is not given one", {
+  expect_error(with_sigma(linear_kernel(), 2), "`sigma`: a linear kernel has no `sigma`",
+    class = "kernelect_error_kernel")
+  expect_identical(with_sigma(laplace_kernel(1), 2), laplace_kernel(2))
+})
+
+test_that("a width that waits for the data is printed with its factor", {
+  expect_output(print(scaled_sigma(rbf_kernel(), 0.5)), "sigma = 0.5 x \"mean\" of the data")
+})
+
+test_that("kernlab's kernel of strings is sent to its matrix, that of Fourier to a function", {
+  skip_if_not_installed("kernlab")
+  expect_error(as_kernel(kernlab::stringdot()), "give its `kernlab::kernelMatrix()` as `K`",
+    fixed = TRUE, class = "kernelect_error_argument")
+  skip_if_not(methods::isClass("fourierkernel", where = asNamespace("kernlab")))
+  fourier <- methods::new(methods::getClass("fourierkernel", where = asNamespace("kernlab")))
+  expect_error(as_kernel(fourier), "`fourierdot` has no counterpart here. Use `function_kernel(",
+    fixed = TRUE, class = "kernelect_error_argument")
+})

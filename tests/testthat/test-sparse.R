@@ -289,3 +289,33 @@ test_that("triplets as slam has them are taken", {
   )
   expect_equal(gram(triplets, linear_kernel()), tcrossprod(rbind(c(0, 3), c(4, 0), c(0, 5))))
 })
+
+test_that("sparse rows are put together and named as filled ones are", {
+  both <- rbind(sparse_rows(x), sparse_rows(new))
+  expect_identical(unname(as.matrix(both)), unname(rbind(x, new)))
+  expect_identical(colnames(both), colnames(x))
+  dimnames(both) <- list(NULL, toupper(colnames(x)))
+  expect_identical(dimnames(both), list(NULL, toupper(colnames(x))))
+  dimnames(both) <- NULL
+  expect_null(dimnames(both))
+  expect_identical(as.matrix(both), unname(rbind(x, new)))
+})
+
+test_that("a permutation that is kept by its columns gives its rows", {
+  skip_if_not_installed("Matrix")
+  by_columns <- methods::as(c(2L, 3L, 1L), "pMatrix")
+  attr(by_columns, "margin") <- 2L
+  expect_equal(as.matrix(kernelect:::from_matrix_class(by_columns)), diag(3)[, c(2, 3, 1)])
+})
+
+test_that("rows of a centre stay sparse beside those of the basis", {
+  wide <- matrix(0, 40, 9000)
+  set.seed(4)
+  wide[cbind(rep(1:40, 20), sample(9000, 800))] <- rnorm(800)
+  basis <- kernel_basis(sparse_rows(wide), linear_kernel(), size = 30, center = "nearest",
+                        scale = FALSE)
+  twin <- kernel_basis(wide, linear_kernel(), size = 30, center = "nearest", scale = FALSE)
+  expect_s3_class(basis$vectors, "kernelect_sparse")
+  expect_identical(basis$index, twin$index)
+  equal(predict(basis, sparse_rows(wide)), predict(twin, wide))
+})
