@@ -48,6 +48,37 @@ test_that("memory for a few rows at a time changes nothing", {
   }
 })
 
+test_that("where no file can be written, rows are read and factors made again", {
+  plain <- scratch_file
+  on.exit(utils::assignInNamespace("scratch_file", plain, "kernelect"))
+  asked <- 0
+  nowhere <- file.path(tempdir(), "no such directory", "factor")
+  utils::assignInNamespace("scratch_file", function(crew) {
+    asked <<- asked + 1
+    nowhere
+  }, "kernelect")
+  x <- tied_rows(600)
+  kernel <- rbf_kernel(sigma = 1)
+  expect_identical(in_parts(x, kernel, control_for("fvs"), memory = 0.01),
+                   in_memory(x, kernel, control_for("fvs")))
+  expect_gt(asked, 0)
+})
+
+test_that("random picks need no random number before them", {
+  set.seed(1)
+  seed <- .GlobalEnv$.Random.seed
+  on.exit(assign(".Random.seed", seed, globalenv()))
+  rm(".Random.seed", envir = globalenv())
+  basis <- kernel_basis(in_chunks(iris[1:4], 3), method = "random", size = 8)
+  expect_length(unique(basis$index), 8)
+  expect_true(all(basis$index %in% 1:150))
+})
+
+test_that("bodies that are gone are dismissed without a word", {
+  expect_silent(dismiss(NULL))
+  expect_silent(dismiss("no such job"))
+})
+
 test_that("kernels of inner products, of parts and of users are the same in parts", {
   x <- random_matrix(900, 3)
   own <- function_kernel(function(x, z) (1 + tcrossprod(x, z))^2)
@@ -112,6 +143,12 @@ test_that("what needs all pairs of rows is refused, and says so", {
                "all pairs", class = "kernelect_error_argument")
   expect_error(in_parts(x, rbf_kernel(sigma = 1), control_for("fvs"), memory = 0),
                "`memory`", class = "kernelect_error_argument")
+})
+
+test_that("no rows have no basis", {
+  source <- list(read_matrix = function(i) matrix(0, 0L, 2L), sizes = 0, width = 2)
+  expect_error(basis_from_source(source, linear_kernel(), control_for("fvs"), NULL, list()),
+               "no rows", class = "kernelect_error_data")
 })
 
 test_that("rows that change while they are read, overflow or span nothing are errors", {
