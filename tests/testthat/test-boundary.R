@@ -350,3 +350,27 @@ test_that("axes go a little beyond the values, and around a single one", {
   expect_equal(axis_limits(c(1, 1) * 1.1e-300), c(0.5, 1.5) * 1.1e-300)
   expect_equal(axis_limits(c(0, 0)), c(-1, 1))
 })
+
+test_that("decisions that are not one a class are passed over, and one class is everywhere", {
+  register <- function(class, f) registerS3method("predict", class, f, envir = asNamespace("stats"))
+  register("three_numbers", function(object, newdata, type = "class", ...) {
+    if (type == "decision") return(matrix(0, nrow(newdata), 3))
+    factor(ifelse(newdata$x1 > 0, "b", "a"))
+  })
+  d <- simulate_circles(30, seed = 1)
+  shown <- plot_boundary(structure(list(), class = "three_numbers"), d[1:2], c("x1", "x2"),
+    grid = 8, draw = FALSE)
+  margins <- attr(shown, "margins")
+  expect_identical(max.col(margins), ifelse(shown$x1 > 0, 2L, 1L))
+  register("one_class", function(object, newdata, ...) factor(rep("a", nrow(newdata))))
+  shown <- plot_boundary(structure(list(), class = "one_class"), d[1:2], c("x1", "x2"), grid = 4,
+    draw = FALSE)
+  expect_equal(attr(shown, "margins"), matrix(1, 16, 1))
+})
+
+test_that("a tuned model has the boundary and the title of the model it chose", {
+  d <- simulate_circles(40, seed = 1)
+  tuned <- kernel_tune(d[1:2], d$y, kernel_lda, folds = 2, grid = list(size = c(4, 8)))
+  expect_identical(attr(plot_boundary(tuned, d, grid = 5, draw = FALSE), "scene")$title,
+    attr(plot_boundary(tuned$model, d, grid = 5, draw = FALSE), "scene")$title)
+})

@@ -1363,3 +1363,14 @@ test_that("a constant response needs no rows, and is predicted everywhere", {
   expect_identical(length(fit$support), 0L)
   expect_equal(unname(predict(fit, x[1:4, ] + 1)), rep(3, 4))
 })
+
+test_that("a step that never falls is given up after twenty halvings", {
+  at <- list(objective = 1, lack = 0, slope = c(1, -1))
+  tried <- NULL
+  worse <- function(s, last) {
+    tried <<- rbind(tried, s)
+    list(objective = 2, lack = 0)
+  }
+  expect_null(simplex_step(c(0.5, 0.5), at, NULL, c(TRUE, TRUE), worse))
+  expect_equal(unname(tried[, 2]), 0.5 + 0.5 * 2^-(0:19))
+})

@@ -1022,3 +1022,22 @@ test_that("tuned widths and ridges are drawn on their own axes, the best of the 
     grid = list(kernel = rbf_kernel(2), ridge = c(0.01, 1)))
   expect_words("ridge", plot_words(plot(ridges)))
 })
+
+test_that("a label longer than its axis is drawn smaller, unless its size is given", {
+  grDevices::pdf(NULL, width = 4, height = 4)
+  on.exit(grDevices::dev.off())
+  seen <- function(...) {
+    got <- NULL
+    draw(function(...) got <<- list(...), list(ylab = strrep("long ", 60)), ...)
+    got$cex.lab
+  }
+  expect_equal(seen(), 0.65 * graphics::par("cex.lab"))
+  expect_identical(seen(cex.lab = 2), 2)
+})
+
+test_that("without rows left out a title has the share misclassified when fitted", {
+  fit <- kernel_lda(Species ~ ., iris)
+  fit$left_out_error <- NULL
+  expect_identical(misclassified_title(fit),
+    sprintf("%.1f %% misclassified when fitted", 100 * mean(predict(fit) != iris$Species)))
+})

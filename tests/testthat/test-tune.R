@@ -803,3 +803,56 @@ test_that("a log loss is bounded by that of 1e-15, and errors that differ by rou
     ridge = 0, cost = NA, se = 0))
   expect_identical(c(best(0.9e-12), best(1.1e-12)), 2:1)
 })
+
+test_that("fusion has a grid of its own, and kernels fused without a name are called by theirs", {
+  x <- as.matrix(mtcars[c("wt", "hp")])
+  numbers <- kernel_tune(x, mtcars$mpg, kernel_fusion, folds = 2)
+  expect_equal(numbers$results$ridge, 10^(-3:1))
+  classes <- suppressWarnings(kernel_tune(x, factor(mtcars$am), kernel_fusion, folds = 2))
+  expect_equal(classes$results$cost, 10^(-2:2))
+  fused <- list(kernel = list(list(rbf_kernel(2), linear_kernel())))
+  tuned <- kernel_tune(x, mtcars$mpg, kernel_fusion, folds = 2, grid = fused)
+  expect_identical(tuned$results$kernel, "RBF kernel, sigma = 2 + linear kernel")
+})
+
+test_that("a grid without sizes leaves them to the model, and kernels may be words", {
+  takes <- kernel_tune(iris[1:4], iris$Species, kernel_takes, folds = 2,
+    grid = list(sigma = c(1, 2)))
+  own <- kernel_takes(iris[1:4], iris$Species, rbf_kernel(takes$best$sigma))
+  expect_equal(takes$best$size, own$size)
+  words <- kernel_tune(iris[1:4], iris$Species, folds = 2,
+    grid = list(kernel = c("rbf", "laplace"), size = 5))
+  kernels <- list(rbf_kernel(), laplace_kernel())
+  spoken <- kernel_tune(iris[1:4], iris$Species, folds = 2, grid = list(kernel = kernels, size = 5))
+  expect_equal(words$results$error, spoken$results$error)
+})
+
+test_that("without a basis every row of the other folds serves", {
+  x <- as.matrix(iris[1:30, 1:3])
+  y <- iris[1:30, 4]
+  fold <- rep(1:3, 10)
+  tuned <- kernel_tune(x, y, folds = fold, grid = list(kernel = rbf_kernel(2), ridge = c(0.1, 1)),
+    basis = NULL, scale = FALSE)
+  twin <- vapply(c(0.1, 1), function(ridge) {
+    mean(vapply(1:3, function(k) {
+      fit <- kernel_lm(x[fold != k, ], y[fold != k], rbf_kernel(2), basis = NULL, ridge = ridge,
+        scale = FALSE)
+      mean((predict(fit, x[fold == k, ]) - y[fold == k])^2)
+    }, 0))
+  }, 0)
+  expect_equal(tuned$results$error, twin)
+})
+
+test_that("a ridge too small for folds that share a basis is refused", {
+  x <- cbind(0:5, c(1, 0, 1, 0, 2, 1))
+  grid <- list(kernel = rbf_kernel(0.001), ridge = 1e-17)
+  expect_error(kernel_tune(x, x[, 1], folds = 6, grid = grid, shared = TRUE),
+    "`ridge` = 1e-17 is too small", class = "kernelect_error_singular")
+})
+
+test_that("the title of a choice within one standard error says so", {
+  tuned <- kernel_tune(iris[1:4], iris$Species, folds = 2, grid = list(size = c(4, 8)),
+    rule = "one_se")
+  expect_words(sprintf("Chosen: error %s at size %s", format(tuned$best$error, digits = 3),
+    tuned$best$size), plot_words(plot(tuned)))
+})
