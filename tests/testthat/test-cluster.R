@@ -217,6 +217,25 @@ test_that("bodies that nobody holds are an error", {
                class = "kernelect_error_worker")
 })
 
+test_that("a worker that was not told of the problem says so", {
+  answer <- worker_forms(c(1, 2), "none", 1)
+  expect_s3_class(answer, "kernelect_failure")
+  expect_s3_class(answer$error, "kernelect_error_worker")
+  expect_match(conditionMessage(answer$error), "not told of the problem")
+})
+
+test_that("a process that answers for two nodes holds the bodies of both", {
+  x <- tied(1100)
+  job <- new_job(ready_source(x, 4), rbf_kernel(sigma = 1), limits("fvs"), NULL, 1100, NULL)
+  job[c("limit", "first")] <- bodies_rule(limits("fvs"), 1100)[c("limit", "first")]
+  on.exit(worker_stop(job$id))
+  shares <- share_rows(job, c(1, 1))
+  counts <- vapply(shares, function(share) nrow(share$plan), 0L)
+  held <- lapply(shares, worker_start, job, list())
+  expect_identical(unlist(held), cumsum(counts))
+  expect_identical(sum(vapply(crews[[job$id]]$bodies, `[[`, 0, "n")), 1100)
+})
+
 test_that("workers without the package, or with another version, are refused at once", {
   cluster <- one
   expect_error(greet_workers(cluster, here = "9.9.9"), "Worker 1 of 1 .* has kernelect",
