@@ -158,6 +158,7 @@ line_tokens <- function(text) {
   last <- found + attr(found, "match.length")
   between <- substring(text, c(1L, last), c(found - 1L, nchar(text, "bytes")))
   if (any(grepl("[^ \t\r\n]", between, useBytes = TRUE))) fail_text("it is no JSON")
+  if (!length(found)) return(character())
   tokens <- substring(text, found, last - 1L)
   Encoding(tokens) <- "UTF-8"
   tokens

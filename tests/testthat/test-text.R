@@ -217,6 +217,8 @@ test_that("vectors are written 200 values a line, and read whatever the lines ar
   write_model(fit, file)
   read <- function(gap) parse_json(paste(readLines(file), collapse = gap))
   expect_identical(read(" "), read("\n"))
+  expect_identical(read("\n \n\n"), read("\n")) # lines of spaces say nothing
+  expect_error(read_text(" \n"), "it is no JSON", class = "kernelect_error_text")
   expect_equal(predict(read_model(file), mtcars), predict(fit, mtcars), tolerance = 1e-12)
 })
 
