@@ -39,6 +39,7 @@ first_columns <- function(source) {
 # Predictors x, response y and case weights of chunk i; NULL where they do not come from it.
 chunk_parts <- function(rows, i) {
   chunk <- source_chunk(rows$source, i)
+  if (!is.null(rows$terms) && !is.data.frame(chunk)) chunk <- named_frame(chunk)
   weights <- if (is.language(rows$weights)) chunk_weights(rows, chunk, i)
   if (!is.null(rows$terms)) {
     frame <- model_frame(rows$terms, chunk)

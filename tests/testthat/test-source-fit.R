@@ -520,3 +520,11 @@ test_that("chunks cut from one data frame have the row names that it has", {
   expect_named(named[[1L]], rownames(data))
   expect_equal(named[[1L]], named[[2L]], tolerance = 1e-10)
 })
+
+test_that("a formula finds its columns in a source of named matrices", {
+  x <- as.matrix(mtcars[c("mpg", "wt", "hp")])
+  source <- row_source(function(i) x[16 * (i - 1) + 1:16, ], c(16, 16), colnames(x))
+  of_source <- kernel_lm(mpg ~ wt + log(hp), source, size = 5)
+  in_memory <- kernel_lm(mpg ~ wt + log(hp), mtcars, size = 5)
+  expect_equal(predict(of_source, mtcars), predict(in_memory, mtcars), tolerance = 1e-10)
+})
