@@ -8,10 +8,18 @@
  * does not tell how the rows were cut, nor who added them. Cost O(n) a column. */
 #include "moments.h"
 
+#include "simd.h"
+
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
-#define LANES 4
+/* A product that joins a sum before it is rounded would make the rests below wrong. */
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
 
 static ke_twofold sum_of(double a, double b)
 {
@@ -68,36 +76,90 @@ static double power_above(double x)
   return ldexp(1.0, e < -500 ? -500 : e > 1023 ? 1023 : e);
 }
 
-static double largest_distance(const double *x, size_t n, double from)
+/* *most: the largest |x - from|. */
+INLINE void largest_distance_body(const double *x, size_t n, double from, double *most)
 {
-  double most = 0.0;
-  for (size_t i = 0; i < n; i++)
-    most = fabs(x[i] - from) > most ? fabs(x[i] - from) : most;
-  return most;
+  v4 large = SPLAT(0.0);
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const v4 off = LOAD(x + i) - from, size = (v4)((u4)off & (UINT64_MAX >> 1));
+    large = SELECT(size > large, size, large);
+  }
+  *most = 0.0;
+  for (size_t k = 0; k < 4; k++)
+    *most = large[k] > *most ? large[k] : *most;
+  for (; i < n; i++)
+    *most = fabs(x[i] - from) > *most ? fabs(x[i] - from) : *most;
 }
 
-static void add_value(double x, double shift, double by, ke_twofold *sum, ke_twofold *squares)
+DEFINE_DISPATCHED(static, largest_distance, (const double *x, size_t n, double from, double *most),
+                  (x, n, from, most))
+
+/* Four twofold sums side by side. */
+typedef struct {
+  v4 high, low;
+} twofold_v4;
+
+INLINE void add_v4(twofold_v4 *a, const v4 *high, const v4 *low)
 {
-  const ke_twofold t = scaled(sum_of(x, -shift), by);
-  *sum = add(*sum, t);
-  *squares = add(*squares, times(t, t));
+  const v4 s = a->high + *high, back = s - a->high;
+  const v4 rest = ((a->high - (s - back)) + (*high - back)) + (a->low + *low);
+  a->high = s + rest;
+  a->low = rest - (a->high - s);
 }
+
+/* t = (x - shift) by, with its rest, and t^2 likewise; cut off at 26 bits the square is exact. */
+INLINE void add_values(const v4 *x, const ke_moments *m, twofold_v4 *sum, twofold_v4 *squares)
+{
+  const v4 from = SPLAT(m->shift), by = SPLAT(1.0 / m->unit);
+  const v4 d = *x - from, back = d - *x;
+  const v4 t = d * by, rest = ((*x - (d - back)) - (from + back)) * by;
+  const v4 upper = (v4)((u4)t & ~(uint64_t)0x7ffffff), lower = t - upper;
+  const v4 square = t * t;
+  const v4 below = ((upper * upper - square) + 2.0 * upper * lower) + lower * lower;
+  const v4 all_below = below + 2.0 * t * rest;
+  add_v4(sum, &t, &rest);
+  add_v4(squares, &square, &all_below);
+}
+
+static void join(const twofold_v4 *lanes, ke_twofold *sum)
+{
+  for (size_t k = 0; k < 4; k++)
+    *sum = add(*sum, (ke_twofold){lanes->high[k], lanes->low[k]});
+}
+
+/* Two vectors side by side: one would wait for itself. */
+INLINE void add_column_body(const double *x, size_t n, ke_moments *m)
+{
+  const twofold_v4 zero = {SPLAT(0.0), SPLAT(0.0)};
+  twofold_v4 sum = zero, squares = zero, other_sum = zero, other_squares = zero;
+  v4 part[2];
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    part[0] = LOAD(x + i);
+    part[1] = LOAD(x + i + 4);
+    add_values(part, m, &sum, &squares);
+    add_values(part + 1, m, &other_sum, &other_squares);
+  }
+  part[0] = part[1] = SPLAT(m->shift); /* lanes beyond the end add nothing */
+  memcpy(part, x + i, (n - i) * sizeof(double));
+  add_values(part, m, &sum, &squares);
+  add_values(part + 1, m, &other_sum, &other_squares);
+  join(&sum, &m->sum);
+  join(&other_sum, &m->sum);
+  join(&squares, &m->squares);
+  join(&other_squares, &m->squares);
+}
+
+DEFINE_DISPATCHED(static, add_column, (const double *x, size_t n, ke_moments *m), (x, n, m))
 
 ke_moments ke_column_moments(const double *x, size_t n)
 {
   ke_moments m = {(double)n, n > 0 ? x[0] : 0.0, 1.0, {0.0, 0.0}, {0.0, 0.0}};
-  ke_twofold sum[LANES] = {{0.0, 0.0}}, squares[LANES] = {{0.0, 0.0}};
-  size_t i = 0;
-  m.unit = power_above(largest_distance(x, n, m.shift));
-  for (; i + LANES <= n; i += LANES)
-    for (size_t k = 0; k < LANES; k++)
-      add_value(x[i + k], m.shift, 1.0 / m.unit, sum + k, squares + k);
-  for (; i < n; i++)
-    add_value(x[i], m.shift, 1.0 / m.unit, sum, squares);
-  for (size_t k = 0; k < LANES; k++) {
-    m.sum = add(m.sum, sum[k]);
-    m.squares = add(m.squares, squares[k]);
-  }
+  double most;
+  largest_distance(x, n, m.shift, &most);
+  m.unit = power_above(most);
+  add_column(x, n, &m);
   return m;
 }
 
