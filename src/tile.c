@@ -263,10 +263,12 @@ static void leaf_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i
 {
   const ke_rows own = ke_block(rows, kernel->block);
   const double nothing = 0.0;
-  for (size_t i = 0; i < m; i++) {
+  /* a row is at no distance from itself, whatever its length: the value is that of the first */
+  const size_t different = kernel->type->distance ? ke_smaller(m, 1) : m;
+  for (size_t i = 0; i < different; i++) {
     ke_column c = ke_column_of(kernel, &own, i0 + i, &own, i0 + i);
     out[i] = own.norm[i0 + i];
-    if (kernel->type->distance) { /* a row is at no distance from itself, whatever its length */
+    if (kernel->type->distance) {
       out[i] = c.other = nothing;
       c.norm = &nothing;
     }
@@ -274,6 +276,8 @@ static void leaf_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i
     c.g = out + i;
     ke_finish(&c);
   }
+  for (size_t i = different; i < m; i++)
+    out[i] = out[0];
 }
 
 static void combined_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
