@@ -18,11 +18,11 @@ calibrate_softmax <- function(decisions, classes, weights = NULL) {
   centred <- decisions[, known, drop = FALSE]
   centred <- replace(centred - rowMeans(centred), !is.finite(decisions[, known]), 0)
   spread <- sqrt(sum(weights * centred^2) / sum(weights))
-  target <- indicators(classes)[, known, drop = FALSE]
+  labels <- match(as.integer(classes), which(known), nomatch = 0L)
   if (!(is.finite(spread) && spread > 0)) spread <- 1
-  fit <- newton_softmax(centred / spread, target, weights)
+  fit <- newton_softmax(centred / spread, labels, weights)
   # worse than no decision at all: the classes' shares remain
-  if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, target, weights)
+  if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, labels, weights)
   offset[known] <- fit[-1L]
   list(slope = fit[1L] / spread, offset = offset)
 }
@@ -64,41 +64,22 @@ softmax_rows <- function(values) {
 # Newton's steps, halved while they lead up, end at the one minimum, whatever share of the promised
 # fall (1e-4) a step must bring and after however many halvings (27) rounding has the last word. The
 # fall that ends it is quadratic in what is left: about 1e-6 of the parameters, the last step none.
-newton_softmax <- function(d, target, weights) {
-  k <- ncol(d)
-  at <- function(b) d * b[1L] + rep(b[-1L], each = nrow(d))
-  loss <- function(b) {
-    values <- at(b)
-    top <- values[cbind(seq_len(nrow(values)), max.col(values, "first"))]
-    sum(weights * (top + log(rowSums(exp(values - top))) - rowSums(values * target))) +
-      calibration_penalty * sum(b^2) / 2
-  }
-  b <- numeric(k + 1L)
-  value <- loss(b)
+newton_softmax <- function(d, labels, weights) {
+  at <- function(b) .Call(ffi_softmax, d, labels, weights, b, calibration_penalty)
+  b <- numeric(ncol(d) + 1L)
+  now <- at(b)
   for (iteration in 1:100) {
-    slope <- softmax_slope(d, softmax_rows(at(b)), target, weights, b)
-    step <- solve(slope$hessian, slope$gradient, tol = 0) # positive definite by the penalty
-    decrease <- sum(step * slope$gradient)
-    if (decrease <= 1e-12 * (1 + value)) break
+    step <- solve(now$hessian, now$gradient, tol = 0) # positive definite by the penalty
+    decrease <- sum(step * now$gradient)
+    if (decrease <= 1e-12 * (1 + now$loss)) break
     size <- 1
-    while ((new <- loss(b - size * step)) > value - 1e-4 * size * decrease && size > 1e-8) {
+    while ((new <- at(b - size * step))$loss > now$loss - 1e-4 * size * decrease && size > 1e-8) {
       size <- size / 2
     }
     b <- b - size * step
-    value <- new
+    now <- new
   }
   b
-}
-
-softmax_slope <- function(d, p, target, weights, b) {
-  over <- weights * (p - target)
-  shared <- weights * p
-  middle <- d - rowSums(p * d)
-  hessian <- diag(calibration_penalty, length(b))
-  hessian[1L, 1L] <- hessian[1L, 1L] + sum(shared * middle * d)
-  hessian[1L, -1L] <- hessian[-1L, 1L] <- colSums(shared * middle)
-  hessian[-1L, -1L] <- hessian[-1L, -1L] + diag(colSums(shared), ncol(p)) - crossprod(p, shared)
-  list(gradient = c(sum(over * d), colSums(over)) + calibration_penalty * b, hessian = hessian)
 }
 
 # Log loss and Brier score of probabilities, and how often what was said with them came true.

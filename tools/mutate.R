@@ -252,7 +252,7 @@ tests_for <- c(
   "/(ffi_)?sparse[.]" = "sparse",
   "/(ffi_)?(conquer|eigen)[.]" = "eigen pca lda",
   "/(ffi_)?(loo|ridges|folds|regress|qr|bidiagonal)[.]" = "loo lm lda intervals source-fit",
-  "/(calibrate|intervals)[.]" = "calibrate intervals lm lda",
+  "/(calibrate|intervals|softmax|ffi_softmax)[.]" = "calibrate intervals lm lda",
   "/working[.]" = "dual fusion",
   "/(votes|nearest|ffi_votes|ffi_nearest)[.]" = "takes properties",
   "/(rows|exp|tile|strips|gradient|flip|ffi_kernel)[.]" = "gram kernels criterion flip rank",

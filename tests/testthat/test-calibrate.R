@@ -19,6 +19,35 @@ random_decisions <- function(n, k, pull, seed = 1) {
   list(classes = classes, d = 0.3 * (random_matrix(n, k, seed) + pull * indicators(classes)))
 }
 
+# Loss and derivatives by matrices of all rows.
+naive_softmax <- function(d, labels, weights, b, penalty) {
+  values <- sweep(b[1] * d, 2, b[-1], `+`)
+  p <- exp(values - apply(values, 1, max))
+  p <- p / rowSums(p)
+  target <- 1 * outer(labels, seq_len(ncol(d)), `==`)
+  slopes <- lapply(seq_len(nrow(d)), function(i) rbind(d[i, ], diag(ncol(d))))
+  list(
+    loss = sum(weights * (log(rowSums(exp(values))) - rowSums(values * target))) +
+      penalty * sum(b^2) / 2,
+    gradient = Reduce(`+`, Map(function(s, i) weights[i] * c(s %*% (p[i, ] - target[i, ])),
+                               slopes, seq_along(slopes))) + penalty * b,
+    hessian = Reduce(`+`, Map(function(s, i) {
+      weights[i] * s %*% (diag(p[i, ]) - tcrossprod(p[i, ])) %*% t(s)
+    }, slopes, seq_along(slopes))) + diag(penalty, length(b))
+  )
+}
+
+test_that("loss, gradient and Hessian are those of all rows at once, a row without a class too", {
+  for (k in 2:4) {
+    set <- random_decisions(150, k, 1, k)
+    labels <- replace(as.integer(set$classes), c(3, 149), 0L)
+    weights <- seq(0, 2, length.out = 150)
+    b <- seq(-1, 2, length.out = k + 1)
+    expect_equal(.Call(ffi_softmax, set$d, labels, weights, b, 0.05),
+                 naive_softmax(set$d, labels, weights, b, 0.05), tolerance = 1e-12)
+  }
+})
+
 test_that("slope and offsets minimise the penalised log loss, with weights and more classes", {
   for (k in 2:4) {
     set <- random_decisions(60, k, 1.2, k)
