@@ -13,7 +13,7 @@ setup <- "library(kernelect); g <- factor(y)
 three <- list(a = rbf_kernel(2), b = rbf_kernel(5), c = laplace_kernel(5))
 one <- list(a = rbf_kernel(2))"
 
-contest("factors-100000", rounds = 1, warm = FALSE, data = factor_rows(1e5), list(
+contest("factors-100000", rounds = 1, data = factor_rows(1e5), list(
   "kernelect, three kernels" = contestant(
     setup = setup,
     job = "kernel_fusion(x, g, three, basis = 'cholesky', size = 500, folds = 0, scale = FALSE)",

@@ -9,7 +9,7 @@ machine_rows <- function(n, d = 50) {
   list(x = x, y = matrix(sign(x[, 1] * x[, 2] + x[, 3] + 0.5 * rnorm(n))))
 }
 
-contest("machine-20000", rounds = 1, warm = FALSE, data = machine_rows(20000), list(
+contest("machine-20000", rounds = 1, data = machine_rows(20000), list(
   kernelect = contestant(
     setup = "library(kernelect); g <- factor(y); k <- list(rbf_kernel(gamma = 0.02))",
     job = "kernel_fusion(x, g, k, adaptive = FALSE, folds = 0, scale = FALSE)",

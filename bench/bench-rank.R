@@ -114,8 +114,8 @@ growth <- function(sizes = c(2000, 4000, 8000, 16000)) {
     cbind(n = n, run)
   }))
   unlink(file.path("bench", "results", paste0("rank-growth-", sizes, ".csv")))
-  runs$exponent <- round(coef(lm(log(fastest) ~ log(n), runs))[[2]], 3)
-  save_results(runs[c("bench", "n", "seconds", "fastest", "exponent", "date", "cpu")],
+  runs$exponent <- round(coef(lm(log(cpu) ~ log(n), runs))[[2]], 3)
+  save_results(runs[c("bench", "n", "seconds", "cpu", "exponent", "date", "processor")],
     "rank-growth")
   cat("growth in n: exponent", runs$exponent[1], "\n")
 }

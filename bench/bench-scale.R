@@ -6,7 +6,7 @@
 # results. Each run is a process of its own: `peak_mb` is its peak (VmHWM), `processor` the seconds
 # of all its processes, `load` the machine's at its end.
 
-parts <- commandArgs(TRUE)
+parts <- intersect(commandArgs(TRUE), c("basis", "lm", "workers"))
 if (!length(parts)) parts <- c("basis", "lm", "workers")
 n <- as.numeric(Sys.getenv("ROWS", "2e6"))
 size <- as.numeric(Sys.getenv("SIZE", "200"))

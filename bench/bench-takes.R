@@ -9,7 +9,7 @@ takes_data <- function(n = 5000, d = 20, new = 1000) {
 }
 
 setup <- "library(kernelect); y <- factor(labels)"
-contest("takes-fit", data = takes_data(), list(
+contest("takes-fit", rounds = 3, data = takes_data(), list(
   "kernel_basis, kobl" = contestant(
     setup = setup, job = "suppressMessages(kernel_basis(x, method = 'kobl'))",
     value = "length(result$index)"

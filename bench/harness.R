@@ -19,9 +19,10 @@ contestant <- function(job, setup = "", lang = c("R", "python", "c"), blas = "op
 }
 
 # Run a contest and write bench/results/<name>.csv. `data` is a named list of numeric
-# matrices; `contestants` a named list, the first being the one others are compared with.
-# `warm = FALSE`: no run before those that count, where one takes minutes.
-contest <- function(name, contestants, data = list(), rounds = 7, warm = TRUE) {
+# matrices; `contestants` a named list, the first being the one others are compared with. First runs
+# do not count, except of a contestant whose first takes more than `patience` seconds of processor:
+# it is the only one (`runs` in the result).
+contest <- function(name, contestants, data = list(), rounds = 7, patience = 10) {
   dir <- tempfile("contest-")
   dir.create(dir)
   on.exit(unlink(dir, recursive = TRUE))
@@ -29,12 +30,11 @@ contest <- function(name, contestants, data = list(), rounds = 7, warm = TRUE) {
 
   players <- Map(start, contestants, seq_along(contestants), MoreArgs = list(dir = dir))
   on.exit(lapply(players, stop_player), add = TRUE, after = FALSE)
-  players <- lapply(players, warm_up, warm)
-  runs <- lapply(players, function(p) NULL)
+  players <- lapply(players, warm_up)
+  runs <- lapply(players, function(p) if (isTRUE(p$first[4] > patience)) rbind(p$first))
+  again <- vapply(players, function(p) p$state == "ready", NA) & lengths(runs) == 0
   for (round in seq_len(rounds)) {
-    for (i in which(vapply(players, function(p) p$state == "ready", NA))) {
-      runs[[i]] <- rbind(runs[[i]], ask(players[[i]]))
-    }
+    for (i in which(again)) runs[[i]] <- rbind(runs[[i]], ask(players[[i]]))
   }
   results <- tabulate_runs(name, contestants, players, runs)
   save_results(results, name)
@@ -80,12 +80,15 @@ compile <- function(source, program, flags) {
   program
 }
 
-# The first answer tells whether set-up worked.
-warm_up <- function(player, warm) {
+# The first answer tells whether set-up worked, the second whether the job does.
+warm_up <- function(player) {
   said <- readLines(player$answers, 1)
   complaint <- readLines(paste0(player$errors, ".err"))
   player$state <- c(said, rev(complaint), "failed to start")[1]
-  if (player$state == "ready" && warm) ask(player)
+  if (player$state != "ready") return(player)
+  tryCatch(player$first <- ask(player), error = function(e) {
+    player$state <<- gsub("\n", " ", conditionMessage(e))
+  })
   player
 }
 
@@ -121,9 +124,11 @@ tabulate_runs <- function(name, contestants, players, runs) {
     cpu_ratio = round(column(4, min) / column(4, min)[1], 2),
     memory_mb = round(column(2, max) / 2^20, 1),
     value = signif(column(3, median), 12),
+    runs = vapply(runs, NROW, 0L),
     state = vapply(players, `[[`, "", "state"),
     date = format(Sys.Date()),
     processor = cpu_model(),
+    load = scan("/proc/loadavg", 0, n = 1, quiet = TRUE),
     row.names = NULL
   )
 }
