@@ -77,3 +77,4 @@ find_contest <- function(name, n, d, rounds = 3) {
 }
 
 find_contest("find-1000-50", 1000, 50)
+find_contest("find-1000-200", 1000, 200, rounds = 1)
