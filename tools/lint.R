@@ -6,7 +6,8 @@
 # * stems: a core file has its header and a test program (or those of its family, below), glue has
 #   a core file of the same stem, an R file has a test file of its stem or of its family
 #   (`rank-search.R` belongs to `rank`);
-# * the site: _pkgdown.yml names every vignette and every page of help.
+# * the site: _pkgdown.yml names every vignette and every page of help;
+# * the tables of speed in README.md and bench/results.md are those of bench/results/.
 # Prints every finding and ends with status 1 if there is one. Files that did not change since the
 # last run are not read again (out/lint).
 
@@ -130,7 +131,15 @@ check_site <- function() {
   sprintf("_pkgdown.yml: %s is not named", wanted[!stem(wanted) %in% named])
 }
 
-found <- c(lint_files(), check_lengths(), check_stems(), check_site())
+# ---- tables of speed ---------------------------------------------------------------------
+
+check_tables <- function() {
+  bench <- new.env()
+  sys.source(file.path("bench", "table.R"), bench)
+  sprintf("%s: not what bench/results/ gives: run Rscript bench/table.R", bench$stale_tables())
+}
+
+found <- c(lint_files(), check_lengths(), check_stems(), check_site(), check_tables())
 writeLines(found)
 cat(sprintf("lint: %d findings\n", length(found)))
 quit(status = length(found) > 0L)
