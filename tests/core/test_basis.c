@@ -195,6 +195,16 @@ static void unmake(problem *p)
   drop_rows(&p->rows);
 }
 
+/* Sum of w[j] K[i, j], or of w[j] K[i, j]^2, over all j. */
+static double row_sum(const problem *p, size_t i, int square, const double *w)
+{
+  const size_t n = p->matrix.n;
+  double sum = 0.0;
+  for (size_t j = 0; j < n; j++)
+    sum += w[j] * p->K[i + j * n] * (square ? p->K[i + j * n] : 1.0);
+  return sum;
+}
+
 static ke_kernel rbf, quadratic;
 
 static void test_greedy_picks_are_those_of_plain_pivoting(void)
@@ -298,12 +308,8 @@ static void test_row_sums_are_those_of_the_entries(void)
   w[n] = 1e6;
   for (int square = 0; square <= 1; square++) {
     ke_row_sums(&p.data, square, w, sums, work, &env);
-    for (size_t i = 0; i < n; i++) {
-      double sum = 0.0;
-      for (size_t j = 0; j < n; j++)
-        sum += w[j] * p.K[i + j * n] * (square ? p.K[i + j * n] : 1.0);
-      mu_near(sums[i], sum, 1e-12);
-    }
+    for (size_t i = 0; i < n; i++)
+      mu_near(sums[i], row_sum(&p, i, square, w), 1e-12);
   }
   free(w), free(work), free(sums);
   unmake(&p);
@@ -501,12 +507,8 @@ static void test_row_sums_are_those_of_the_matrix(void)
   double *w = random_matrix(n, 1), *sums = lend(n), *work = lend(ke_row_sums_work(n, 1));
   for (int square = 0; square <= 1; square++) {
     ke_row_sums(&p.data, square, w, sums, work, &env);
-    for (size_t i = 0; i < n; i += 11) {
-      double sum = 0.0;
-      for (size_t j = 0; j < n; j++)
-        sum += w[j] * p.K[i + j * n] * (square ? p.K[i + j * n] : 1.0);
-      mu_near(sums[i], sum, 1e-13);
-    }
+    for (size_t i = 0; i < n; i += 11)
+      mu_near(sums[i], row_sum(&p, i, square, w), 1e-13);
   }
   free(w), free(sums), free(work);
   unmake(&p);
