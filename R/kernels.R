@@ -149,7 +149,7 @@ function_kernel <- function(f, weights = NULL) {
 
 # A kernel is one entry of `kernel_table`, below, and one row of the table in src/kernel.c. All
 # functions get the kernel object `k`.
-#   label     what it is called, and `parameter` what follows that name
+#   label     what it is called, and `parameter` what follows that name (its `sigma`)
 #   formula   k(x, z) with its numbers, and `detail` what may be said beside it
 #   check     whether the fields are those of such a kernel
 #   core      what the core wants to know: the name of its row there, and its numbers
@@ -162,7 +162,7 @@ function_kernel <- function(f, weights = NULL) {
 #             number of columns d, by inner(), squares() and spline() (R/export.R)
 # What is left out is the first of kernel_spec()'s defaults.
 kernel_spec <- function(label, formula, core = NULL, check = function(k) TRUE,
-                        definite = function(k) TRUE, parameter = function(k) NULL,
+                        definite = function(k) TRUE, parameter = function(k) sigma_words(k),
                         detail = function(k) NULL, resized = NULL, evaluate = NULL,
                         default = NULL, sparse = TRUE, c = NULL) {
   list(label = label, formula = formula, core = core, check = check, definite = definite,
@@ -201,7 +201,9 @@ is_sigma <- function(v) {
 
 six_digits <- function(v) format(v, digits = 6)
 
+# Nothing for a kernel without `sigma`.
 sigma_words <- function(kernel) {
+  if (is.null(kernel$sigma)) return(NULL)
   if (is.numeric(kernel$sigma)) return(paste0("sigma = ", format(kernel$sigma, digits = 4)))
   factor <- if (!is.null(kernel$factor)) paste(format(kernel$factor, digits = 4), "x ")
   paste0("sigma = ", factor, "\"", kernel$sigma, "\" of the data")
@@ -353,7 +355,6 @@ kernel_table <- list(
     check = function(k) {
       is_sigma(k$sigma) && (is.character(k$sigma) || (is_finite(k$gamma) && k$gamma > 0))
     },
-    parameter = sigma_words,
     resized = function(k, sigma) rbf_kernel(sigma = sigma, weights = k$weights),
     default = rbf_kernel,
     c = function(core, w, d) {
@@ -369,7 +370,6 @@ kernel_table <- list(
       list(type = "laplace", scale = if (is.numeric(k$sigma)) 1 / k$sigma)
     },
     check = function(k) is_sigma(k$sigma),
-    parameter = sigma_words,
     resized = function(k, sigma) laplace_kernel(sigma = sigma, weights = k$weights),
     default = laplace_kernel,
     c = function(core, w, d) {

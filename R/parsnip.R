@@ -125,7 +125,7 @@ register_parsnip_mode <- function(model, mode) {
     predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE,
     allow_sparse_x = FALSE
   ))
-  types <- parsnip_predictions[[mode]]
+  types <- parsnip_predictions(mode)
   for (type in names(types)) {
     args <- c(list(object = quote(object$fit), newdata = quote(new_data)), types[[type]]$args)
     parsnip::set_pred(model, mode, engine, type, value = list(
@@ -152,22 +152,24 @@ interval_prediction <- function(interval, type) {
 }
 
 # What predict() is asked for each type of prediction, and how parsnip wants the answer.
-parsnip_predictions <- list(
-  regression = list(
-    numeric = list(post = function(results, object) unname(results)),
-    conf_int = interval_prediction("confidence", "conf_int"),
-    pred_int = interval_prediction("prediction", "pred_int"),
-    raw = list()
-  ),
-  classification = list(
-    class = list(args = list(type = "class")),
-    prob = list(args = list(type = "prob"), post = function(results, object) {
-      rownames(results) <- NULL
-      as_tidy(as.data.frame(results, check.names = FALSE))
-    }),
-    raw = list(args = list(type = "decision"))
+parsnip_predictions <- function(mode) {
+  switch(mode,
+    regression = list(
+      numeric = list(post = function(results, object) unname(results)),
+      conf_int = interval_prediction("confidence", "conf_int"),
+      pred_int = interval_prediction("prediction", "pred_int"),
+      raw = list()
+    ),
+    classification = list(
+      class = list(args = list(type = "class")),
+      prob = list(args = list(type = "prob"), post = function(results, object) {
+        rownames(results) <- NULL
+        as_tidy(as.data.frame(results, check.names = FALSE))
+      }),
+      raw = list(args = list(type = "decision"))
+    )
   )
-)
+}
 
 # ---- methods -----------------------------------------------------------------------------
 

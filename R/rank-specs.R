@@ -1,5 +1,5 @@
 # The methods of kernel_rank(), one entry each; no other file asks for a method by its name.
-#   fit      function(x, y, control) that ranks columns that vary, see method_result()
+#   fit      name of the function(x, y, control) that ranks columns that vary, see method_result()
 #   numbers  whether `y` may be numbers
 #   kernels  what it can use, see method_takes()
 #   default  its kernel: "half" (RBF, sigma half of "mean"), "set" (the same of the columns in the
@@ -21,20 +21,20 @@ rank_spec <- function(fit, value, kernels = "smooth", default = "half", numbers 
 }
 
 rank_methods <- list(
-  sas = rank_spec(rank_by_criterion, "alignment", criterion = "alignment", numbers = TRUE),
-  scss = rank_spec(rank_by_criterion, "separability", criterion = "separability"),
-  sfs = rank_spec(rank_by_criterion, "Frobenius product", "bounded", criterion = "product",
+  sas = rank_spec("rank_by_criterion", "alignment", criterion = "alignment", numbers = TRUE),
+  scss = rank_spec("rank_by_criterion", "separability", criterion = "separability"),
+  sfs = rank_spec("rank_by_criterion", "Frobenius product", "bounded", criterion = "product",
                   numbers = TRUE),
-  kfds = rank_spec(rank_kfds, "Fisher ratio", "linear", "linear", ridge = 1e-2, updates = TRUE,
+  kfds = rank_spec("rank_kfds", "Fisher ratio", "linear", "linear", ridge = 1e-2, updates = TRUE,
                    remedy = "a larger `ridge`"),
-  fisher = rank_spec(rank_fisher, "value", "any", score = "Fisher score", sparse = TRUE),
-  rfe = rank_spec(rank_rfe, "squared norm", "linear", "linear", ordinal = TRUE, sparse = TRUE),
-  arom = rank_spec(rank_arom, "squared norm", "linear", "linear", sparse = TRUE),
-  r2w2 = rank_spec(rank_r2w2, "radius-margin bound"),
-  bahsic = rank_spec(rank_bahsic, "HSIC", "any", "set", numbers = TRUE, ordinal = TRUE),
-  forward = rank_spec(rank_forward, "alignment", "core", "set", numbers = TRUE, ordinal = TRUE),
-  fusion = rank_spec(rank_fusion, "columns left", "linear", "linear", numbers = TRUE),
-  gmkl = rank_spec(rank_gmkl, "regularised dual", ridge = 0.1)
+  fisher = rank_spec("rank_fisher", "value", "any", score = "Fisher score", sparse = TRUE),
+  rfe = rank_spec("rank_rfe", "squared norm", "linear", "linear", ordinal = TRUE, sparse = TRUE),
+  arom = rank_spec("rank_arom", "squared norm", "linear", "linear", sparse = TRUE),
+  r2w2 = rank_spec("rank_r2w2", "radius-margin bound"),
+  bahsic = rank_spec("rank_bahsic", "HSIC", "any", "set", numbers = TRUE, ordinal = TRUE),
+  forward = rank_spec("rank_forward", "alignment", "core", "set", numbers = TRUE, ordinal = TRUE),
+  fusion = rank_spec("rank_fusion", "columns left", "linear", "linear", numbers = TRUE),
+  gmkl = rank_spec("rank_gmkl", "regularised dual", ridge = 0.1)
 )
 
 # Whether a method can use a kernel. Scale factors are learned through slopes ("smooth"); a

@@ -284,8 +284,8 @@ rank_varying <- function(x, y, control, varies) {
     control$starts <- control$starts[varies, , drop = FALSE]
     control$variance <- control$variance[varies]
   }
-  spec <- rank_methods[[control$method]]
-  fit <- spec$fit(x, y, control)
+  rank <- get(rank_methods[[control$method]]$fit, mode = "function")
+  fit <- rank(x, y, control)
   where <- which(varies)
   fit$ranking <- c(where[order(-fit$score, -fit$tie, seq_along(where))], which(!varies))
   fit$score <- replace(numeric(length(varies)), where, fit$score)

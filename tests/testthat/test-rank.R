@@ -500,6 +500,8 @@ test_that("every method names its value and its score", {
     "scale factor")
   expect_identical(scores[["fisher"]], "Fisher score")
   expect_identical(eval(formals(kernel_rank.default)$method), names(rank_methods))
+  expect_identical(rank_spec("rank_rfe", "value", ordinal = TRUE)$score, scores[["rfe"]])
+  expect_identical(rank_spec("rank_arom", "value")$score, scores[["arom"]])
 })
 
 test_that("one column can be ranked by every method", {
