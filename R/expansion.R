@@ -81,7 +81,6 @@ expand_by_function <- function(basis, vectors, x, what, scaling) {
 
 # The same for what a user gives as new data: NA in rows with missing values, rows named.
 expand_new <- function(basis, newdata, what, threads) {
-  if (missing(newdata)) abort("argument", "`newdata` is missing: give the rows to predict.")
   new <- new_rows(basis, newdata)
   value <- expand_basis(basis, new$x, what, threads)
   colnames(value) <- colnames(what$dual)

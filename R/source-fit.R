@@ -103,10 +103,8 @@ let_go <- function(z) {
   gc()
 }
 
-# Rows and columns of coordinates, whether they are all there or not.
+# Rows of coordinates, whether they are all there or not.
 coordinate_rows <- function(z) if (is_coordinates(z)) z$n else nrow(z)
-
-coordinate_columns <- function(z) if (is_coordinates(z)) z$width else ncol(z)
 
 # ---- passes -------------------------------------------------------------------------------------
 

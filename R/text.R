@@ -111,7 +111,7 @@ read_model <- function(file) {
   if (!identical(as.double(whole$format_version), as.double(text_version))) {
     fail_text("its format version is not ", text_version, ": a newer kernelect may read it")
   }
-  fit <- tryCatch(decode_value(whole$model, 0L), kernelect_error = stop, error = function(e) {
+  fit <- tryCatch(decode_value(whole$model), kernelect_error = stop, error = function(e) {
     fail_text("its values do not fit together (", conditionMessage(e), ")")
   })
   validate_model(fit, "file")
@@ -280,22 +280,22 @@ is_object <- function(x) inherits(x, "json_object")
 
 # ---- reading: values -------------------------------------------------------------------
 
-decode_value <- function(x, depth) {
+# Nested no deeper than the JSON it comes from.
+decode_value <- function(x) {
   if (is.null(x)) return(NULL)
-  if (depth > text_depth) fail_text("it is nested too deeply")
   kinds <- c("logical", "integer", "double", "character", "fields", "list", "symbol", "call")
   kind <- if (is_object(x)) intersect(names(x), kinds)
   if (length(kind) != 1L || !all(names(x) %in% c(kind, "attributes", "names"))) {
     fail_text("a value is of no known kind")
   }
   value <- switch(kind,
-    fields = decode_fields(x$fields, depth),
-    list = decode_list(x$list, depth),
+    fields = decode_fields(x$fields),
+    list = decode_list(x$list),
     symbol = decode_symbol(x$symbol),
-    call = decode_call(x, depth),
+    call = decode_call(x),
     decode_vector(x[[kind]], kind)
   )
-  decode_attributes(value, x[["attributes", exact = TRUE]], depth)
+  decode_attributes(value, x[["attributes", exact = TRUE]])
 }
 
 decode_vector <- function(tokens, kind) {
@@ -349,18 +349,18 @@ decode_strings <- function(tokens) {
   out
 }
 
-decode_fields <- function(x, depth) {
+decode_fields <- function(x) {
   if (!is_object(x)) fail_text("named fields are no object")
-  stats::setNames(lapply(unclass(x), decode_value, depth = depth + 1L), names(x))
+  stats::setNames(lapply(unclass(x), decode_value), names(x))
 }
 
-decode_list <- function(x, depth) {
+decode_list <- function(x) {
   if (inherits(x, "json_array")) {
     if (!all(unclass(x) == "null")) fail_text("a list holds bare values")
     return(rep(list(NULL), length(x)))
   }
   if (!is.list(x) || is_object(x)) fail_text("a list is no array")
-  lapply(x, decode_value, depth = depth + 1L)
+  lapply(x, decode_value)
 }
 
 decode_symbol <- function(x) {
@@ -368,8 +368,8 @@ decode_symbol <- function(x) {
   as.name(x)
 }
 
-decode_call <- function(x, depth) {
-  parts <- decode_list(x$call, depth)
+decode_call <- function(x) {
+  parts <- decode_list(x$call)
   if (!length(parts)) fail_text("a call is empty")
   check_callable(parts[[1L]], "", function(head) {
     fail_text("its formula calls `", deparse1(head),
@@ -384,10 +384,10 @@ decode_call <- function(x, depth) {
   out
 }
 
-decode_attributes <- function(value, x, depth) {
+decode_attributes <- function(value, x) {
   if (is.null(x)) return(value)
   if (!is_object(x) || !all(names(x) %in% text_attributes)) fail_text("an attribute is not known")
-  all <- lapply(unclass(x), decode_value, depth = depth + 1L)
+  all <- lapply(unclass(x), decode_value)
   if (!is.null(all$dim) && !(is.numeric(all$dim) && prod(all$dim) == length(value))) {
     fail_text("dimensions do not fit the values")
   }
