@@ -165,8 +165,9 @@ simplex_gap <- function(s, at, usable) {
 # cheap; a fall by a ten-thousandth of what the slope promises will do, and twenty halvings: by then
 # the fall is below what the machines lack, which counts as one.
 simplex_step <- function(s, at, step, usable, evaluate) {
-  if (is.null(step)) step <- 1 / max(diff(range(at$slope[usable])), .Machine$double.xmin)
-  direction <- project_simplex(s - step * at$slope, usable) - s
+  steeper <- at$slope - min(at$slope[usable]) # what all have in common moves no share
+  if (is.null(step)) step <- 1 / max(steeper[usable], .Machine$double.xmin)
+  direction <- project_simplex(s - step * steeper, usable) - s
   fall <- sum(direction * at$slope)
   size <- 1
   while (size > 1e-6 && fall < 0) {

@@ -37,8 +37,11 @@ fused_rows <- function(set, r) {
   }
   noise <- vapply(set$kernels, is_noise, NA)
   terms <- lapply(set$kernels[live & !noise], block_source, set$data)
-  if (!length(terms)) terms <- list(block_source(set$kernels[!noise][[1L]], set$data)) # times zero
-  row_sum(terms, if (any(live & !noise)) r[live & !noise] else 0, sum(r[noise]))
+  if (!length(terms)) { # noise alone: with zero times a column
+    column <- kernel_source(set$data[, 1L, drop = FALSE], linear_kernel())
+    return(row_sum(list(column), 0, sum(r)))
+  }
+  row_sum(terms, r[live & !noise], sum(r[noise]))
 }
 
 block_source <- function(spec, x) kernel_source(x[, spec$columns, drop = FALSE], spec$kernel)

@@ -1374,3 +1374,28 @@ test_that("a step that never falls is given up after twenty halvings", {
   expect_null(simplex_step(c(0.5, 0.5), at, NULL, c(TRUE, TRUE), worse))
   expect_equal(unname(tried[, 2]), 0.5 + 0.5 * 2^-(0:19))
 })
+
+test_that("one kernel has its share at once, however small the gap that is asked for", {
+  data <- toy(60, 3)
+  y <- factor(data$y > 0)
+  fit <- function(tol) kernel_fusion(data$x, y, list(rbf_kernel(2)), tol = tol, folds = 0)
+  expect_warning(strict <- fit(1e-300), "duality gap", class = "kernelect_warning_convergence")
+  expect_false(strict$converged)
+  expect_identical(strict$iterations, 1L)
+  expect_identical(strict$weights, fit(1e-6)$weights)
+})
+
+test_that("noise alone is the identity on rows, too, whether other kernels are there or not", {
+  data <- toy(40, 3)
+  y <- factor(data$y > 0)
+  for (kernels in list(list(noise_kernel(), rbf_kernel(2)), list(noise_kernel()))) {
+    fit <- function(held) {
+      start <- c(2, 0)[seq_along(kernels)]
+      with_option("kernelect.held", held,
+        kernel_fusion(data$x, y, kernels, start = start, adaptive = FALSE, folds = 0))
+    }
+    rows <- fit(0)
+    expect_equal(rows$dual, fit(5e8)$dual, tolerance = 1e-6)
+    expect_equal(as.vector(predict(rows, data$x, type = "decision")), rep(rows$intercept, 40))
+  }
+})
