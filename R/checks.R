@@ -40,9 +40,11 @@ user_call <- function() {
   }
 }
 
+is_installed <- function(package) requireNamespace(package, quietly = TRUE)
+
 # A suggested package, or an error that says how to get it.
 needs_package <- function(package) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
+  if (is_installed(package)) return(invisible())
   abort("package", "This needs the ", package, " package: install.packages(\"", package, "\").")
 }
 
@@ -129,6 +131,8 @@ check_given <- function(...) {
   }
 }
 
+may_write <- function(path) file.access(path, 2L) == 0L
+
 # The path of a file that can be written: told before the work it is for.
 check_output <- function(file, arg) {
   if (!is_text(file) || file == "") must_be(arg, "the path of a file", file)
@@ -139,7 +143,7 @@ check_output <- function(file, arg) {
   if (!dir.exists(home)) {
     abort("argument", "`", arg, "`: there is no directory \"", home, "\". Create it first.")
   }
-  if (file.access(if (file.exists(file)) file else home, 2L) != 0L) {
+  if (!may_write(if (file.exists(file)) file else home)) {
     abort("argument", "`", arg, "`: \"", file, "\" may not be written. Choose another path.")
   }
   file

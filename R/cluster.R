@@ -71,7 +71,7 @@ call_nodes <- function(nodes, f, given) {
 has_answered <- function(node) {
   if (inherits(node, "miraiNode")) return(!mirai::unresolved(node$mirai))
   if (!inherits(node, "MPInode")) return(TRUE)
-  getExportedValue("Rmpi", "mpi.iprobe")(node$rank, node$RECVTAG, node$comm)
+  getExportedValue("Rmpi", "mpi.iprobe")(node$rank, node$RECVTAG, node$comm) # nocov: mpirun only
 }
 
 # What runs in a worker: its errors travel as values, classes and all.

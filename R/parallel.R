@@ -2,7 +2,7 @@
 # with random numbers of their own.
 
 parallel_plan <- function() {
-  requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
+  is_installed("future.apply") && !inherits(future::plan(), "sequential")
 }
 
 # f(x[[1]]), f(x[[2]]), ...; it must not depend on the state of the random numbers.

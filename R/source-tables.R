@@ -27,7 +27,7 @@ as_row_source.DBIConnection <- function(x, table, rows = NULL, order_by = NULL, 
 }
 
 need_package <- function(package, what) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
+  if (is_installed(package)) return(invisible())
   abort("package", what, " are read by the package ", package, ", which is not installed: ",
         "`install.packages(\"", package, "\")`.")
 }

@@ -45,7 +45,7 @@ NULL
 
 as_tidy <- function(table) {
   rownames(table) <- NULL
-  if (requireNamespace("tibble", quietly = TRUE)) tibble::as_tibble(table) else table
+  if (is_installed("tibble")) tibble::as_tibble(table) else table
 }
 
 # ---- tidy --------------------------------------------------------------------------------

@@ -73,6 +73,14 @@ with_option <- function(name, value, code) {
   code
 }
 
+# Code while a function of the package is another one.
+with_function <- function(name, value, code) {
+  own <- get(name, asNamespace("kernelect"))
+  on.exit(utils::assignInNamespace(name, own, "kernelect"))
+  utils::assignInNamespace(name, value, "kernelect")
+  code
+}
+
 # What a fresh R prints that runs these lines.
 other_session <- function(...) {
   code <- paste0("invisible({", paste(c(...), collapse = "; "), "})")

@@ -326,4 +326,20 @@ test_that("resamples and folds on workers are those of one process", {
   expect_error(tune(cluster = 1), "`cluster`", class = "kernelect_error_argument")
 })
 
+test_that("what goes wrong in a node itself is told", {
+  wrong <- function(words) stop(words)
+  environment(wrong) <- baseenv()
+  expect_error(call_nodes(unclass(one), wrong, list(list("all went wrong"))), "all went wrong")
+  expect_error(cluster_call(one, wrong, x = list("all went wrong")), "all went wrong",
+               class = "kernelect_error_worker")
+})
+
+test_that("a worker whose answer comes late is not silent, and in step again", {
+  late <- function(seconds) Sys.sleep(seconds)
+  environment(late) <- baseenv()
+  get("sendCall", asNamespace("parallel"))(one[[1L]], late, list(1))
+  expect_identical(silent_workers(one), integer())
+  expect_identical(parallel::clusterCall(one, identity, "next"), list("next"))
+})
+
 stop_quietly(three)

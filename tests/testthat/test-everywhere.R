@@ -122,3 +122,20 @@ test_that("one thread and no progress bar unless asked for", {
     }
   }
 })
+
+test_that("adapters register when their package is loaded, or at once where it is", {
+  events <- lapply(c("no such package", "stats", "parsnip", "mlr3filters"), packageEvent, "onLoad")
+  before <- lapply(events, getHook)
+  on.exit(Map(setHook, events, before, "replace"))
+  count <- 0
+  register <- function() count <<- count + 1
+  when_loaded("no such package", register)
+  expect_identical(count, 0)
+  getHook(events[[1L]])[[1L]]("no such package", tempdir())
+  expect_identical(count, 1)
+  when_loaded("stats", register)
+  expect_identical(count, 2)
+  .onLoad(NULL, "kernelect")
+  added <- lengths(lapply(events, getHook)) - lengths(before)
+  expect_identical(added, rep(1L, 4L))
+})

@@ -149,3 +149,14 @@ test_that("coefficients are balanced to rounding, inside their bounds", {
   # rows off their bounds do not suffice: one leaves its bound
   expect_equal(sum(balance(p, c(1, 1, -0.5, 0))), 0, tolerance = 1e-15)
 })
+
+test_that("a kernel without coefficients has no part in a prediction", {
+  d <- two_classes(80)
+  blocks <- list(a = kernel_on(rbf_kernel(1), c("a", "b")), b = kernel_on("linear", "c"))
+  fit <- kernel_fusion(d$x, d$y, blocks, basis = "cholesky", size = 10, adaptive = FALSE,
+    scale = FALSE, folds = 0)
+  fit$expansion$a[] <- 0
+  decision <- fit$intercept +
+    fit$weights[["b"]] * d$x[, "c"] %*% crossprod(fit$vectors[, "c"], fit$expansion$b)
+  expect_equal(as.vector(predict(fit, d$x, type = "decision")), as.vector(decision))
+})

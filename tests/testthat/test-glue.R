@@ -72,10 +72,8 @@ paths_of <- function(x, path = integer()) {
 # Runs `code` while answers that head_ask() gets pass through another function.
 with_head_ask <- function(other, code) {
   own <- head_ask
-  on.exit(utils::assignInNamespace("head_ask", own, "kernelect"))
-  utils::assignInNamespace("head_ask", function(head, message) other(message, own(head, message)),
-    "kernelect")
-  suppressWarnings(code)
+  asked <- function(head, message) other(message, own(head, message))
+  with_function("head_ask", asked, suppressWarnings(code))
 }
 
 test_that("no answer of a body, nor of a log of them, makes the head crash", {

@@ -322,10 +322,8 @@ test_that("BAHSIC and forward selection judge sums on the columns in question", 
 
 # The table with one more entry while `code` runs.
 with_kernel_type <- function(type, code) {
-  known <- kernel_types
-  utils::assignInNamespace("kernel_types", function() c(known(), type), "kernelect")
-  on.exit(utils::assignInNamespace("kernel_types", known, "kernelect"))
-  code
+  known <- kernel_types()
+  with_function("kernel_types", function() c(known, type), code)
 }
 
 test_that("a new kernel is one entry of the table", {

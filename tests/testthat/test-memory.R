@@ -85,3 +85,10 @@ test_that("fits and predictions beyond a limit on memory fail with our class, an
   ))
   expect_identical(trimws(said), paste(paste(rep("kernelect_error_memory", 3), collapse = " "), 5))
 })
+
+test_that("a guarded function is itself but for memory that runs out", {
+  f <- guarded(function(size, add = 1) numeric(size) + add)
+  expect_identical(f(2), c(1, 1))
+  expect_identical(f(add = 3, size = 1), 3)
+  expect_error(f(2^45), "no 262144.0 Gb more", class = "kernelect_error_memory")
+})

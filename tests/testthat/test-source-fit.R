@@ -528,3 +528,17 @@ test_that("a formula finds its columns in a source of named matrices", {
   in_memory <- kernel_lm(mpg ~ wt + log(hp), mtcars, size = 5)
   expect_equal(predict(of_source, mtcars), predict(in_memory, mtcars), tolerance = 1e-10)
 })
+
+test_that("a worker gives the state after its chunks, and what goes wrong there as a value", {
+  x <- random_matrix(40, 3)
+  basis <- kernel_basis(x, rbf_kernel(1), size = 6, scale = FALSE)
+  sizes <- c(15, 15, 10)
+  rows <- list(sizes = sizes, read_matrix = function(i) x[15 * (i - 1) + seq_len(sizes[i]), ])
+  z <- source_parts(basis, list(x = rows, n = 40), list(threads = 1L, verbose = FALSE))$z
+  keep <- function(state, part, rows, x) rbind(state, cbind(rows, part, x))
+  found <- worker_blocks(2:3, z, keep)
+  expect_equal(unname(found), unname(cbind(16:40, predict(basis, x[16:40, ]), x[16:40, ])))
+  failed <- worker_blocks(1, z, function(...) abort("data", "No such rows."))
+  expect_s3_class(failed, "kernelect_failure")
+  expect_s3_class(failed$error, "kernelect_error_data")
+})

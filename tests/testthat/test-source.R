@@ -302,6 +302,13 @@ test_that("a row group can be cut from the whole file, and no Parquet file is re
     cut <- part_of_file(list(file = file, group = k))
     expect_identical(plain_frame(cut), source$read(k))
   }
+  first <- source$read(1)
+  reader <- get0("read_parquet_row_group", asNamespace("nanoparquet"))
+  if (!is.null(reader)) {
+    on.exit(utils::assignInNamespace("read_parquet_row_group", reader, "nanoparquet"))
+    utils::assignInNamespace("read_parquet_row_group", NULL, "nanoparquet")
+    expect_identical(source$read(1), first)
+  }
   writeLines("a,b", file)
   expect_error(as_row_source(file), "cannot be read", class = "kernelect_error_source")
 })

@@ -86,3 +86,9 @@ test_that("residuals are left out where no formula tells the response", {
   expect_identical(names(out), c("wt", "hp", ".fitted"))
   expect_equal(out$.fitted, unname(predict(fit, x)))
 })
+
+test_that("without tibble tables are data frames, rows numbered", {
+  table <- data.frame(a = 1:2, row.names = c("x", "y"))
+  expect_identical(with_function("is_installed", function(package) FALSE, as_tidy(table)),
+    data.frame(a = 1:2))
+})
