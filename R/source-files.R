@@ -289,34 +289,40 @@ read_quoted <- function(read, classes, names, failed) {
   frame <- stats::setNames(read(replace(classes, names(plain), NA)), names)
   for (name in names(plain)) {
     v <- frame[[name]]
-    fits <- all(is.na(v)) || wider_type(class(v)[1L], plain[[name]], FALSE) == plain[[name]]
+    fits <- all(is.na(v)) || wider_type(class(v)[1L], plain[[name]]) == plain[[name]]
     if (!fits) stop(failed)
     storage.mode(frame[[name]]) <- plain[[name]]
   }
   frame
 }
 
-# The type of every column that suits all chunks: read.csv() says it of each.
+# The type of every column that suits all chunks: read.csv() says it of each. A column of nothing
+# but NA is logical, but that says nothing of other chunks.
 csv_classes <- function(pieces, headers, options) {
   columns <- headers[[1L]]
-  known <- rep("logical", length(columns))
+  known <- rep("unknown", length(columns))
   for (i in which(pieces$rows > 0)) {
     chunk <- tryCatch(csv_table(pieces[i, ], headers, NULL, options), error = function(e) {
       fail_chunk(i, "cannot be read: ", conditionMessage(e))
     })
     types <- vapply(chunk, function(v) class(v)[1L], "")
-    known <- Map(wider_type, known, types, vapply(chunk, function(v) all(is.na(v)), NA))
+    types[types == "logical" & vapply(chunk, function(v) all(is.na(v)), NA)] <- "unknown"
+    known <- mapply(wider_type, known, types)
   }
-  stats::setNames(as.character(known), columns)
+  known[known == "unknown"] <- "logical"
+  if (isTRUE(options$stringsAsFactors) && is.null(options$as.is)) {
+    known[known == "character"] <- "factor"
+  }
+  stats::setNames(known, columns)
 }
 
-wider_type <- function(a, b, empty) {
-  order <- c("logical", "integer", "numeric", "complex", "character", "factor")
-  if (empty && b == "logical") return(a)
-  if (a == b) return(a)
-  # TRUE beside 1 is text, as it is for read.csv() on the whole file
-  if ("logical" %in% c(a, b) && a != "logical") return("character")
-  order[max(match(c(a, b), order))]
+# The type of values of both types: numbers of several kinds are the widest of them, and TRUE beside
+# 1 is text, as it is for read.csv() on the whole file.
+wider_type <- function(a, b) {
+  order <- c("unknown", "logical", "integer", "numeric", "complex", "character", "factor")
+  wider <- order[max(match(c(a, b), order))]
+  mixed <- "logical" %in% c(a, b) && wider %in% c("integer", "numeric", "complex")
+  if (mixed) "character" else wider
 }
 
 # ---- Parquet ----------------------------------------------------------------------------------

@@ -179,9 +179,26 @@ test_that("a file may have marks but no header, quotes that are letters, and no 
   expect_error(kernel_basis(header), "`x` has no rows", class = "kernelect_error_data")
 })
 
-test_that("a logical value after numbers makes text, as for read.csv() on the whole file", {
-  file <- written_file("a,b\n1,2\nTRUE,4\n")
+test_that("logical values beside numbers make text, as for read.csv() on the whole file", {
+  texts <- c(
+    "a,b\n1,2\nTRUE,4\n", "a,b\nTRUE,2\n1,4\n", "a,b\nNA,2\nTRUE,4\nNA,6\n0.5,8\n",
+    "a,b\nF,2\n01,4\n1i,6\n", "a,b\nTRUE,2\nNA,T\n,F\n", "a,b\n,2\n,4\n"
+  )
+  for (text in texts) {
+    file <- written_file(text)
+    for (rows in 1:3) {
+      expect_identical(whole(as_row_source(file, rows = rows)), read.csv(file))
+    }
+  }
+  factors <- as_row_source(written_file(texts[2L]), rows = 1, stringsAsFactors = TRUE)
+  expect_identical(factors$read(2)$a, factor("1"))
+})
+
+test_that("a logical value in quotes is none of the numbers in quotes of other chunks", {
+  file <- written_file("a,b\n\"TRUE\",2\n\"1\",4\n")
   expect_identical(whole(as_row_source(file, rows = 1)), read.csv(file))
+  typed <- as_row_source(file, rows = 1, colClasses = c(a = "numeric", b = "numeric"))
+  expect_error(typed$read(1), "scan")
 })
 
 test_that("text that is no table, or not of the types given, is refused", {
