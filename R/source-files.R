@@ -102,6 +102,7 @@ csv_source <- function(files, rows, options) {
   for (file in files) same_columns(columns, headers[[file]], file)
   if (is.null(rows)) rows <- check_chunk_rows(NULL, length(columns))
   pieces <- do.call(rbind, lapply(files, csv_pieces, rows, options))
+  check_fields(pieces, headers, options)
   classes <- options$colClasses
   options$colClasses <- NULL
   if (is.null(classes)) classes <- csv_classes(pieces, headers, options)
@@ -179,9 +180,12 @@ csv_header <- function(file, options) {
   plain <- plain_file(file)
   first <- tryCatch(
     suppressWarnings(do.call(utils::read.csv, c( # of a last line that has no end
-      list(plain, nrows = 1L, fileEncoding = if (has_mark(plain)) "UTF-8-BOM" else ""), options
+      list(plain, nrows = if (isFALSE(options$header)) 5L else 1L, # as many as it counts fields of
+           fileEncoding = if (has_mark(plain)) "UTF-8-BOM" else ""), options
     ))),
     error = function(e) {
+      fields <- count_fields(readBin(plain, "raw", 2^16), options)
+      if (isTRUE(fields[2L] > fields[1L])) fail_fields(file, 1L, NULL, fields[2L], fields[1L])
       abort("source", "The file \"", file, "\" cannot be read: ", conditionMessage(e), ".")
     }
   )
@@ -257,6 +261,45 @@ is_blank <- function(bytes, ends, from) {
   length == 0
 }
 
+# A row of too many fields is several rows for read.csv(), unless it is among the first five of what
+# it reads: then it is an error, or the first column has names of rows. Here it is an error always,
+# as chunks must not matter. A row of too few is filled up, as read.csv() does.
+check_fields <- function(pieces, headers, options) {
+  for (i in which(pieces$rows > 0)) {
+    file <- pieces$file[i]
+    fields <- count_fields(piece_bytes(pieces[i, ]), options)
+    most <- length(headers[[file]])
+    bad <- which(fields > most)[1L]
+    if (is.na(bad)) next
+    row <- bad + sum(pieces$rows[seq_len(i - 1L)][pieces$file[seq_len(i - 1L)] == file])
+    fail_fields(file, row, i, fields[bad], most)
+  }
+}
+
+fail_fields <- function(file, row, chunk, fields, most) {
+  abort("source", "The file \"", file, "\" cannot be read: row ", format(row, scientific = FALSE),
+        if (!is.null(chunk)) paste(" (in chunk", chunk, "of the source)"), " has ", fields,
+        " fields, and there are ", most, " columns. Text that has the separator in it must be in ",
+        "quotes.")
+}
+
+# Of every row: one over several lines is counted at its last.
+count_fields <- function(bytes, options) {
+  .Call(ffi_check)
+  con <- rawConnection(bytes)
+  on.exit(close(con))
+  given <- function(name, default) if (is.null(options[[name]])) default else options[[name]]
+  count <- utils::count.fields(con, given("sep", ","), given("quote", "\""), comment.char = "")
+  count[!is.na(count)]
+}
+
+piece_bytes <- function(piece) {
+  con <- file(plain_file(piece$file), "rb")
+  on.exit(close(con))
+  seek(con, piece$from)
+  readBin(con, "raw", piece$bytes)
+}
+
 csv_reader <- function(headers, classes, options) {
   force(headers)
   force(classes)
@@ -266,10 +309,7 @@ csv_reader <- function(headers, classes, options) {
 
 csv_table <- function(piece, headers, classes, options) {
   names <- headers[[piece$file]]
-  con <- file(plain_file(piece$file), "rb")
-  on.exit(close(con))
-  seek(con, piece$from)
-  text <- rawToChar(readBin(con, "raw", piece$bytes))
+  text <- rawToChar(piece_bytes(piece))
   options$header <- FALSE
   read <- function(classes) {
     do.call(utils::read.csv, c(list(text = text, col.names = names, colClasses = classes), options))

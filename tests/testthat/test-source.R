@@ -201,11 +201,42 @@ test_that("a logical value in quotes is none of the numbers in quotes of other c
   expect_error(typed$read(1), "scan")
 })
 
+test_that("a row of too many fields is told of by file, row and chunk, whatever the chunks", {
+  rows <- c(paste(1:7, 11:17, sep = ","), "\"8\n,\",18")
+  for (extra in c("5,6,7", "5,6,7,8", "5,6,")) {
+    fields <- nchar(gsub("[^,]", "", extra)) + 1L
+    for (at in c(1L, 2L, 7L)) {
+      file <- written_file(paste(c("a,b", append(rows, extra, at - 1L), ""), collapse = "\n"))
+      for (size in c(1:4, 9L)) {
+        chunk <- sprintf(" (in chunk %d of the source)", (at - 1L) %/% size + 1L)
+        if (at == 1L && fields == 4L) chunk <- "" # seen with the header, before there are chunks
+        told <- sprintf("\"%s\" cannot be read: row %d%s has %d fields, and there are 2 columns",
+                        normalizePath(file), at, chunk, fields)
+        expect_error(as_row_source(file, rows = size), told, fixed = TRUE,
+                     class = "kernelect_error_source")
+      }
+    }
+  }
+})
+
+test_that("a row of too few fields is filled up as by read.csv(), whatever the chunks", {
+  texts <- c("a,b,c\n1,x,3\n4\n5,y\n6,z,7\n", "a,b\n1\n2\n", "a,b,c\n1\n2,3,4\n\n5,\"6\n\"\n")
+  for (text in texts) {
+    file <- written_file(text)
+    for (rows in 1:4) {
+      expect_identical(whole(as_row_source(file, rows = rows)), read.csv(file))
+    }
+  }
+  file <- written_file("1,2\n3,4,5\n6\n")
+  for (rows in 1:3) {
+    expect_identical(whole(as_row_source(file, rows = rows, header = FALSE)),
+                     read.csv(file, header = FALSE))
+  }
+})
+
 test_that("text that is no table, or not of the types given, is refused", {
   expect_error(as_row_source(written_file("")), "cannot be read: no lines",
                class = "kernelect_error_source")
-  expect_error(as_row_source(written_file("a,b\n1,2\n3,4,5,6\n")),
-               "Chunk 1 of the source cannot be read", class = "kernelect_error_source")
   typed <- as_row_source(written_file("a,b\n1,x\n"), colClasses = c(b = "integer"))
   expect_error(kernel_basis(typed), "Chunk 1 of the source cannot be read: scan",
                class = "kernelect_error_source")
