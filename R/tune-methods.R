@@ -16,8 +16,10 @@ validate_tune <- function(object, arg = "object") {
 print.kernel_tune <- function(x, ...) guard_model("x", {
   validate_tune(x, "x")
   count <- nrow(x$results)
-  cat("<kernel_tune> ", count, " candidate", if (count > 1L) "s", ", ", x$folds, " folds of ", x$n,
-      " rows", if (x$repeats > 1) paste(",", x$repeats, "times"), "\n", sep = "")
+  lost <- sum(is.na(x$results$error))
+  cat("<kernel_tune> ", count, " candidate", if (count > 1L) "s",
+      if (lost) paste0(" (", lost, " without a model in some fold)"), ", ", x$folds, " folds of ",
+      x$n, " rows", if (x$repeats > 1) paste(",", x$repeats, "times"), "\n", sep = "")
   cat("best:    ", candidate_words(x$best), "\n", sep = "")
   cat(x$measure, ": ", error_words(x$best$error, x$best$se), chosen_words(x), "\n", sep = "")
   if (!is.null(x$nested)) {
@@ -51,7 +53,7 @@ chosen_words <- function(x) {
   larger <- tune_metrics[[x$metric]]$larger
   end <- if (larger) "largest" else "least"
   if (x$rule == "one_se") {
-    extreme <- if (larger) max(x$results$error) else min(x$results$error)
+    extreme <- (if (larger) max else min)(x$results$error, na.rm = TRUE)
     return(paste0(",\n         the simplest within a standard error of the ", end, ", ",
                   format(extreme, digits = 4)))
   }
@@ -70,7 +72,11 @@ summary.kernel_tune <- function(object, ...) guard_model("object", {
   )
 })
 
+# Candidates that have a model in every fold.
+with_error <- function(results) results[!is.na(results$error), , drop = FALSE]
+
 best_by_kernel <- function(results, larger = FALSE) {
+  results <- with_error(results)
   parts <- split(results, factor(results$kernel, unique(results$kernel)))
   out <- do.call(rbind, lapply(parts, function(part) part[best_candidate(part, larger = larger), ]))
   rownames(out) <- NULL
@@ -162,8 +168,8 @@ tune_axis <- function(x) {
 # What is drawn: rows of the results, the best over all other parameters at each value `at` of one
 # parameter on each `line`.
 tune_curves <- function(x) {
-  results <- x$results
   axis <- tune_axis(x)
+  x$results <- results <- with_error(x$results)
   line <- if (axis == "sigma") kernel_families(x) else results$kernel
   at <- results[[axis]]
   if (anyNA(at)) at[is.na(at)] <- if (all(is.na(at))) 1 else stats::median(at, na.rm = TRUE)

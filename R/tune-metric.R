@@ -125,7 +125,7 @@ piece_seed <- function(seed, i) {
 }
 
 # `values`: candidates by pieces (folds of all repetitions), NA where a fold has no value and does
-# not count, NaN where there is no model; `share`:
+# not count, NaN where there is no model, so that the candidate has no error (NA); `share`:
 # rows (or their weight) in each; `repetition` of each. The standard error comes from the
 # differences between folds; repetitions see the same rows, so they do not make it smaller.
 combine_folds <- function(values, share, repetition) {
@@ -140,5 +140,6 @@ combine_folds <- function(values, share, repetition) {
     cbind(error, rowSums((v - error)^2 * w) / (count - 1))
   })
   all <- Reduce(`+`, per_repeat) / length(per_repeat)
+  all[is.nan(all[, 1L]), ] <- NA
   list(error = unname(all[, 1L]), se = unname(sqrt(all[, 2L])))
 }

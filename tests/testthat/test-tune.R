@@ -407,8 +407,29 @@ test_that("kernel_fusion() is tuned over cost, noise and kernels", {
   few <- kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = c(1e-4, 1)),
     folds = 3)
   expect_identical(is.na(few$results$error), c(TRUE, FALSE))
+  expect_false(any(is.nan(few$results$error), is.nan(few$results$se)))
   expect_error(kernel_tune(iris[1:4], iris$Species, fit = kernel_fusion, grid = list(cost = 1e-4),
     folds = 3), class = "kernelect_error_vanished")
+})
+
+test_that("candidates without a model are counted, and neither summed up nor drawn", {
+  data <- data.frame(mtcars[c("wt", "hp")], am = factor(mtcars$am))
+  # 7 and 6 rows are left of the smaller class: 2 * 0.01 * 7 < 1, so no weight can stand still
+  for (rule in c("best", "one_se")) {
+    tuned <- suppressWarnings(kernel_tune(am ~ wt + hp, data, fit = kernel_fusion, folds = 2,
+      rule = rule))
+    expect_identical(tuned$results$cost, 10^(-2:2))
+    expect_identical(which(is.na(tuned$results$error)), 1L)
+    expect_false(any(is.nan(tuned$results$error), is.nan(tuned$results$se)))
+    expect_output(print(tuned), "5 candidates (1 without a model in some fold), 2 folds of 32 rows",
+      fixed = TRUE)
+    expect_no_match(capture.output(print(tuned)), "NaN|NA")
+    plot_lines(drawn <- plot(tuned))
+    expect_identical(drawn$cost, 10^(-1:2))
+  }
+  results <- data.frame(kernel = c("a", "a", "b"), size = NA_real_, ridge = NA_real_,
+    cost = c(0.1, 1, 1), error = c(NA, 0.2, NA))
+  expect_identical(best_by_kernel(results), data.frame(results[2, ], row.names = 1L))
 })
 
 test_that("a grid may only have what the model has, given once", {
@@ -738,7 +759,9 @@ test_that("error and standard error weigh folds by their rows", {
   values[1, 2] <- NA
   expect_equal(combine_folds(values, rows, c(1, 1, 1))$error[1], (2 * 1 + 6) / 3)
   values[1, 2] <- NaN
-  expect_identical(combine_folds(values, rows, c(1, 1, 1))$error[1], NaN)
+  expect_identical(lapply(combine_folds(values, rows, c(1, 1, 1)), `[`, 1L),
+    list(error = NA_real_, se = NA_real_))
+  expect_identical(is.nan(combine_folds(values, rows, c(1, 1, 1))$error), rep(FALSE, 4))
 })
 
 test_that("rows left out are told of once, other messages are not lost", {
