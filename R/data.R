@@ -87,15 +87,16 @@ take_rows <- function(v, i) {
 # ---- Gram matrices ------------------------------------------------------------------
 
 # What a model is fitted to: rows `x`, or with `x` missing a Gram matrix `K`, which becomes an
-# object that fit_basis() and model_data() know from rows. So does kernlab's class of them.
-rows_or_gram <- function(x, K) {
+# object that fit_basis() and model_data() know from rows. So does kernlab's class of them. On a
+# `basis` of a Gram matrix `x` has kernel values in any case.
+rows_or_gram <- function(x, K, basis = NULL) {
   if (missing(x)) {
     if (is.null(K)) abort("argument", "Give `x`, or a Gram matrix as `K`.")
     return(given_gram(K, "K"))
   }
   if (!is.null(K)) abort("argument", "Give `x` or `K`, not both.")
   if (is_kernel_matrix(x)) return(given_gram(x, "x"))
-  if (looks_like_gram(x)) {
+  if (!is_gram_basis(basis) && looks_like_gram(x)) {
     inform("`x` is symmetric with a positive diagonal, as a Gram matrix is, and is taken for ",
            "columns of data. If it is a Gram matrix, give it as `K = `.")
   }
@@ -116,6 +117,8 @@ given_gram <- function(K, arg) {
 }
 
 is_gram <- function(x) inherits(x, "kernelect_gram")
+
+is_gram_basis <- function(basis) inherits(basis, "kernel_basis") && is.null(basis$kernel)
 
 # A `kernelMatrix` of kernlab, whose class needs not be loaded.
 is_kernel_matrix <- function(x) inherits(x, "kernelMatrix")

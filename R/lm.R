@@ -116,7 +116,7 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
                               na_action = c("fail", "omit", "exclude"),
                               threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
-  x <- rows_or_gram(x, K)
+  x <- rows_or_gram(x, K, basis)
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
   place <- source_place(cluster, memory, resume)
   x <- rows_or_source(x, y, weights, place)

@@ -79,7 +79,7 @@ given_basis <- function(x, y, basis, kernel, control, na_action, respond, weight
   validate_basis(basis, "basis")
   na_action <- check_choice(na_action, "na_action", na_actions)
   if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
-  if (is.null(basis$kernel)) return(given_gram_basis(x, y, basis, na_action, respond, weights))
+  if (is_gram_basis(basis)) return(given_gram_basis(x, y, basis, na_action, respond, weights))
   input <- basis$input
   # a frame of evaluated variables (from a formula) needs no evaluation
   if (!is.null(input$terms) && all(input$variables %in% colnames(x))) input$terms <- NULL

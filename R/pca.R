@@ -64,7 +64,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
                                threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
   place <- source_place(cluster, memory, resume)
-  x <- rows_or_source(rows_or_gram(x, K), NULL, NULL, place)
+  x <- rows_or_source(rows_or_gram(x, K, basis), NULL, NULL, place)
   center <- check_flag(center, "center")
   if (!is.null(ncomp)) ncomp <- check_whole(ncomp, "ncomp", min = 1, infinite = TRUE)
   if (missing(tol) && is_linear(kernel)) tol <- 0

@@ -124,7 +124,7 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
                                  na_action = c("fail", "omit", "exclude"),
                                  threads = getOption("kernelect.threads", 1L), verbose = FALSE) {
   check_dots(...)
-  x <- rows_or_gram(x, K)
+  x <- rows_or_gram(x, K, basis)
   if (missing(y)) abort("argument", "`y` is missing: give the class labels of the rows of `x`.")
   method <- takes_method(basis)
   select <- takes_selection(select, missing(variant))

@@ -80,9 +80,19 @@ test_that("of a given basis the first rows are taken, and its kernel", {
 
 test_that("a model on a basis of a Gram matrix takes the matrix as it is", {
   K <- gram(scale(iris[1:4]))
-  fit <- kernel_lm(K, iris$Petal.Width, basis = kernel_basis(K = K, size = 6))
+  basis <- kernel_basis(K = K, size = 6)
+  expect_silent(fit <- kernel_lm(K, iris$Petal.Width, basis = basis))
   expect_equal(predict(fit, K), fitted(fit), tolerance = 1e-10)
   expect_equal(mean((iris$Petal.Width - predict(fit, K))^2), fit$error, tolerance = 1e-10)
+  same <- kernel_lm(K = K, y = iris$Petal.Width, basis = basis)
+  expect_identical(fitted(fit), fitted(same))
+  expect_silent(kernel_lda(K, iris$Species, basis = basis))
+  expect_silent(kernel_pca(K, basis = basis))
+  expect_silent(kernel_takes(K, iris$Species, basis = basis))
+  # on a basis of rows it is columns
+  named <- `dimnames<-`(K, list(NULL, paste0("k", 1:150)))
+  expect_message(kernel_lm(named, iris$Petal.Width, basis = kernel_basis(as.data.frame(named),
+    size = 6)), "is taken for columns of data")
 })
 
 test_that("a formula on a given basis finds evaluated variables, or evaluates them", {
