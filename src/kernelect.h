@@ -37,6 +37,7 @@
 #include "regress.h"
 #include "ridges.h"
 #include "rows.h"
+#include "selection.h"
 #include "softmax.h"
 #include "source.h"
 #include "sparse.h"

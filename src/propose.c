@@ -6,6 +6,8 @@
  * need tell. */
 #include "propose.h"
 
+#include "selection.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -30,32 +32,6 @@ double ke_tie_with(const ke_judge *judge, double best)
 static double row_key(const ke_body *b, const ke_judge *judge, size_t i)
 {
   return ke_key(judge, b->residual[i], b->explained ? b->explained[i] : 0.0, b->weight[i]);
-}
-
-/* Hoare's selection. */
-double ke_select_largest(double *x, size_t n, size_t rank)
-{
-  ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, k = (ptrdiff_t)rank;
-  while (low < high) {
-    const double pivot = x[k];
-    ptrdiff_t i = low, j = high;
-    do {
-      while (x[i] > pivot)
-        i++;
-      while (x[j] < pivot)
-        j--;
-      if (i <= j) {
-        const double swap = x[i];
-        x[i++] = x[j];
-        x[j--] = swap;
-      }
-    } while (i <= j);
-    if (j < k)
-      low = i;
-    if (k < i)
-      high = j;
-  }
-  return x[k];
 }
 
 /* ---- the best ---------------------------------------------------------------------------- */
@@ -115,7 +91,7 @@ static void propose_best(const ke_body *b, const ke_wish *wish, ke_proposal *out
   }
   if (wish->most < b->n) {
     memcpy(b->sorted, b->keys, b->n * sizeof(double));
-    cut = ke_select_largest(b->sorted, b->n, wish->most - 1);
+    cut = ke_select_largest(b->sorted, b->n, wish->most - 1).value;
   }
   list_best(b, wish, best, cut, out);
   list_steps(b, wish, out);

@@ -18,9 +18,6 @@ double ke_key(const ke_judge *judge, double residual, double explained, double w
 /* Keys from here up tie with the best. */
 double ke_tie_with(const ke_judge *judge, double best);
 
-/* The rank-th largest of x (0-based); x is reordered. */
-double ke_select_largest(double *x, size_t n, size_t rank);
-
 typedef struct {
   ke_judge judge;
   int in_order;  /* the first rows of positive key from `from` on, else those of largest key */

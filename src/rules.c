@@ -12,6 +12,7 @@
 #include "basis.h"
 
 #include "blas.h"
+#include "selection.h"
 
 #include <float.h>
 #include <string.h>
@@ -94,7 +95,7 @@ static double cut_of(ke_basis *b)
   if (p->count <= b->pool.most)
     return 0.0;
   memcpy(b->state.keys, p->key, p->count * sizeof(double));
-  return ke_select_largest(b->state.keys, p->count, b->pool.most - 1);
+  return ke_select_largest(b->state.keys, p->count, b->pool.most - 1).value;
 }
 
 static void greedy_propose(ke_basis *b, const ke_env *env)

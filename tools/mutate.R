@@ -247,7 +247,7 @@ tests_for <- c(
   "/(data|checks|ffi)[.]" = "data checks labels gram kernels lm rank hostile",
   "/data-" = "data labels lm hostile",
   "^R/(bodies|cluster)" = "bodies cluster source",
-  "/(ffi_)?(body|bodies|propose|stream|sums|pieces)[.]" = "bodies cluster source basis",
+  "/(ffi_)?(body|bodies|propose|selection|stream|sums|pieces)[.]" = "bodies cluster source basis",
   "^R/source" = "source source-fit checks",
   "/(ffi_)?sparse[.]" = "sparse",
   "/(ffi_)?(conquer|eigen)[.]" = "eigen pca lda",
