@@ -63,7 +63,9 @@ iterate_weights <- function(set, r, response, control) {
 # kernels; where these are many, each gets so little that at the next weights `cost` binds all rows,
 # and lambda cannot grow as the weights fall. Other weights may stand still at that cost: they are
 # sought from those learned at a larger one, the first of ten times, a hundred times ... that keeps
-# any. Where from there too all vanish, these are the weights, and their `change` is Inf.
+# any. Where from there too all vanish, these are the weights, and their `change` is Inf. Where no
+# cost keeps any, as where a rare class lies amid another and the best rule is the same answer for
+# all rows whatever the cost, the weights stay as they start.
 regain_weights <- function(set, r, response, control, vanished) {
   if (!may_survive(response, control$cost)) stop(vanished)
   attempt <- function(r, control) {
@@ -73,7 +75,14 @@ regain_weights <- function(set, r, response, control, vanished) {
     larger <- attempt(r, replace(control, "cost", cost))
     if (!is.null(larger)) break
   }
-  if (is.null(larger)) stop(vanished)
+  if (is.null(larger)) {
+    warn("vanished", "All weights vanish, with `cost` = ", format(control$cost), " as with larger ",
+         "ones: no kernel tells classes apart better than the same answer for all rows does. The ",
+         "weights are left as they start. Larger `weights` for the rows of rare classes may help, ",
+         "or other kernels.")
+    return(list(fit = solve_fused(set, r, response, control, NULL), r = r, path = rbind(r),
+                change = Inf))
+  }
   found <- attempt(larger$r, control)
   if (is.null(found)) {
     warn("convergence", "With `cost` = ", format(control$cost), " all weights vanish: the kernels ",
@@ -101,14 +110,11 @@ prune_weights <- function(r, set, response, control) {
   ifelse(share < 1e-12 * max(share), 0, r)
 }
 
+# Neither `noise`, a share of K, nor a noise kernel, whose weight is bound as all are, helps.
 fail_vanished <- function(type, control) {
-  remedy <- if (type == "regression") {
-    paste0("more `noise` (now ", format(control$noise), ")")
-  } else {
-    paste0("a larger `cost` (now ", format(control$cost), "), or more noise by a `noise_kernel()`")
-  }
-  abort("vanished", "All weights vanish: no kernel explains `y`. Try ", remedy,
-        ", other kernels, or `adaptive = FALSE`.")
+  abort("vanished", "All weights vanish: no kernel explains `y`. Try ",
+        if (type != "regression") paste0("a larger `cost` (now ", format(control$cost), "), "),
+        "other kernels, or `adaptive = FALSE`.")
 }
 
 # ---- the simplex ----------------------------------------------------------------------------

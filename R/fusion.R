@@ -19,7 +19,10 @@
 #'   the first machine, although other weights stand still at this `cost`. These are then found from
 #'   weights learned at ten times the `cost`, or a hundred times and so on (both iterations are in
 #'   `path`). Where none stand still, those of the larger cost are kept, with a warning and
-#'   `converged = FALSE`; where none can, the sum of lambda being bound below 1, it is an error.
+#'   `converged = FALSE`; where no cost keeps any, as with a rare class amid another, they stay as
+#'   they start, with a warning: the rule then is the same answer for all rows, and larger case
+#'   weights for the rare class the way out. Where none can stand still at this `cost`, the sum of
+#'   lambda being bound below 1, it is an error.
 #' * `"simplex"`, the default for lists of kernels and of Gram matrices: the shares
 #'   r_i mean(diag(K_i)) are not negative and sum to one, and are chosen so that the optimum of the
 #'   machine, or of the ridge regression, is lowest (the problem of SimpleMKL), until the duality

@@ -55,7 +55,8 @@
 #'
 #' Warnings `kernelect_warning_` + `convergence`, `indefinite`, `conditioning` (rows of a basis so
 #' nearly dependent that predictions are not those of the fit), `kernel` (a kernel that a given
-#' basis overrules), `no_direction`.
+#' basis overrules), `no_direction`, `vanished` (a fusion of kernels none of which tells classes
+#' apart).
 #' @keywords internal
 #' @useDynLib kernelect, .registration = TRUE
 "_PACKAGE"

@@ -285,10 +285,14 @@ rank_fusion <- function(x, y, control) {
   )
 }
 
-# The ranking warns by itself, in its own words.
+# The ranking warns by itself, in its own words; columns that all vanish have no order.
 without_convergence_warning <- function(expr) {
   withCallingHandlers(
     expr,
+    kernelect_warning_vanished = function(w) {
+      abort("vanished", "All weights vanish: no column tells the classes apart in a linear rule. ",
+            "Use another `method`, such as \"sas\".")
+    },
     kernelect_warning_convergence = function(w) tryInvokeRestart("muffleWarning")
   )
 }

@@ -776,7 +776,7 @@ test_that("a weight or a dual value of 1e-12 of the largest is where it counts a
   expect_identical(prune_weights(c(1, 0.5e-12, 1e-12, 0), set, response, list(noise = 0.1)),
     c(1, 0.5e-12, 1e-12, 0))
   expect_error(prune_weights(c(4e-12, 0, 0, 2e-12), set, response, list(noise = 0.1)),
-    "more `noise` (now 0.1)", fixed = TRUE,
+    "Try other kernels, or `adaptive = FALSE`", fixed = TRUE,
                class = "kernelect_error_vanished")
   expect_identical(drop_dust(c(2, 2e-12, 3e-12, 0)), c(2, 0, 3e-12, 0))
 })
@@ -809,7 +809,7 @@ test_that("weights that stand still at a larger cost only are kept with a warnin
   y <- factor(side)
   apart <- function(by) x - side * (mean(side * x) - by) # so far are the means from the middle
   # a slope s gains at most 50 cost s by, and stands still where it gains 1
-  expect_error(kernel_fusion(apart(0), y), class = "kernelect_error_vanished")
+  expect_warning(kernel_fusion(apart(0), y), class = "kernelect_warning_vanished")
   x <- apart(0.015)
   expect_warning(fit <- kernel_fusion(x, y), "`cost` = 1 all weights vanish",
     class = "kernelect_warning_convergence")
@@ -821,6 +821,41 @@ test_that("weights that stand still at a larger cost only are kept with a warnin
   expect_identical(fit$fitted.values, preset$fitted.values)
   expect_identical(unlist(fit$path[fit$iterations, -1]), unname(fit$weights))
   expect_length(predict(fit, x), 50)
+})
+
+test_that("a rare class amid another gives the same answer for all rows, with a warning", {
+  # The mean of the rare rows is one of the others too: with equal sums of lambda on both sides the
+  # normal vector is zero, and the bound on the rare ones leaves nothing better, whatever the cost.
+  others <- random_matrix(60, 3, 8)
+  rare <- others[1:6, ] * 0.1
+  x <- rbind(others, rare - rep(colMeans(rare) - colMeans(others), each = 6))
+  y <- factor(rep(c("often", "rare"), c(60, 6)))
+  for (cost in c(1, 100)) {
+    expect_warning(fit <- kernel_fusion(x, y, cost = cost), "Larger `weights` for the rows of rare",
+      class = "kernelect_warning_vanished")
+    expect_false(fit$converged)
+    preset <- kernel_fusion(x, y, adaptive = FALSE, cost = cost)
+    expect_identical(fit[c("weights", "dual", "fitted.values")],
+      preset[c("weights", "dual", "fitted.values")])
+    expect_lt(max(abs(coef(fit))), 1e-6)
+    expect_identical(as.character(predict(fit, x)), rep("often", 66))
+    expect_equal(unname(predict(fit, x[1:2, ], type = "prob")[, "rare"]), rep(6 / 66, 2),
+      tolerance = 0.02)
+  }
+  expect_error(kernel_rank(x, y, method = "fusion"), "no column tells the classes apart",
+    class = "kernelect_error_vanished")
+})
+
+test_that("larger weights of a rare class are the remedy that the warning says they may be", {
+  skip_if_not_installed("MASS")
+  river <- transform(MASS::Boston, chas = factor(chas)) # 35 of 506 rows
+  expect_warning(fit <- kernel_fusion(chas ~ ., river, folds = 0),
+    class = "kernelect_warning_vanished")
+  expect_identical(levels(droplevels(predict(fit))), "0")
+  heavy <- 253 / as.vector(table(river$chas)[river$chas])
+  expect_no_warning(fit <- kernel_fusion(chas ~ ., river, weights = heavy, folds = 0))
+  expect_true(fit$converged)
+  expect_gt(sum(predict(fit) == "1" & river$chas == "1"), 25)
 })
 
 test_that("where lambda cannot sum to 1, no weight can stand still", {
