@@ -31,7 +31,9 @@ model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", weights = 
   kept <- complete_rows(x, y, na_action, design$owner)
   omitted <- omitted_rows(kept, x, na_action)
   if (!is.null(kept)) {
-    if (design$frame && is.null(rownames(x))) rownames(x) <- seq_len(nrow(x))
+    # numbers tell which rows are left, where those left out do not come back as NA
+    numbered <- design$frame && is.null(rownames(x)) && na_action == "omit"
+    if (numbered) rownames(x) <- seq_len(nrow(x))
     x <- x[kept, , drop = FALSE]
     y <- take_rows(y, kept)
     weights <- check_case_weights(weights[kept], nrow(x), "x")

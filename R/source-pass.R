@@ -187,7 +187,8 @@ source_data <- function(rows, scale = TRUE, na_action = "fail", control = NULL, 
   list(
     x = source_matrices(rows, scanned, input, scaling), y = scanned$y, weights = scanned$weights,
     input = input, scaling = scaling, n = n, na.action = omitted,
-    rows = source_row_names(scanned, known$frame && n < total), ordered = scanned$ordered,
+    rows = source_row_names(scanned, known$frame && na_action == "omit" && n < total),
+    ordered = scanned$ordered,
     variance = if (!is.null(moments)) {
       if (scale) unit_variance(moments$spread, n) else moments$spread^2 * ((n - 1) / n)
     }
@@ -307,7 +308,7 @@ final_moments <- function(known, input) {
   named_moments(m$sums, input$columns)
 }
 
-# Names of the rows that stay: their own or, where some of a data frame went, their numbers.
+# Names of the rows that stay: their own or, where some of a data frame went for good, numbers.
 source_row_names <- function(scanned, numbered) {
   names <- scanned$row_names
   if (is.null(names) && numbered) names <- as.character(seq_len(sum(lengths_of(scanned))))

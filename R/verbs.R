@@ -306,8 +306,10 @@ case.names.kernelect_model <- function(object, ...) { # nolint: object_name_lint
   if (inherits(object, "kernel_tune")) return(stats::case.names(validate_tune(object)$model))
   kept <- Filter(length, unclass(object)[c("fitted.values", "scores")])
   if (!length(kept)) abort("argument", "The model keeps no training rows, nor their names.")
-  rows <- if (is.matrix(kept[[1L]])) rownames(kept[[1L]]) else names(kept[[1L]])
-  if (is.null(rows)) as.character(seq_len(NROW(kept[[1L]]))) else rows
+  rows <- lapply(kept, function(v) if (is.matrix(v)) rownames(v) else names(v)) # a factor has none
+  if (length(unlist(rows))) return(Filter(length, rows)[[1L]])
+  count <- NROW(kept[[1L]]) + length(object$na.action)
+  as.character(setdiff(seq_len(count), object$na.action))
 }
 
 # The blueprint of the columns, wherever a model has it.

@@ -966,8 +966,8 @@ test_that("training rows have the decisions and probabilities of the same rows g
   holed <- iris
   holed[7, 2] <- NA
   fit <- suppressMessages(kernel_takes(Species ~ ., holed, na_action = "exclude"))
-  for (type in c("decision", "prob")) {
-    expect_equal(predict(fit, type = type), predict(fit, holed, type = type), ignore_attr = TRUE)
+  for (type in c("decision", "prob", "scores")) {
+    expect_equal(predict(fit, type = type), predict(fit, holed, type = type))
   }
   expect_true(all(is.na(predict(fit, type = "prob")[7, ])))
   grDevices::pdf(NULL)

@@ -211,6 +211,36 @@ test_that("classes, probabilities and scores of rows left out are NA on request"
   expect_identical(class(basis$na.action), "omit")
 })
 
+test_that("rows that come back as NA are named as the same rows given anew", {
+  holed <- iris
+  holed$Sepal.Length[7] <- NA
+  named <- `rownames<-`(holed, paste0("r", 150:1))
+  names_of <- function(value) if (is.matrix(value)) rownames(value) else names(value)
+  for (d in list(holed, named)) {
+    suppressMessages({
+      models <- classifiers(d, na_action = "exclude")
+      models$source <- kernel_lm(Species ~ ., as_row_source(d, rows = 40), na_action = "exclude")
+      omitted <- classifiers(d, na_action = "omit")
+      widths <- kernel_lm(Petal.Width ~ Sepal.Length, d, na_action = "exclude")
+      pca <- kernel_pca(~ Sepal.Length + Sepal.Width, d, ncomp = 1, na_action = "exclude")
+    })
+    for (type in c("class", "prob", "decision")) {
+      for (name in names(models)) {
+        expect_identical(names_of(predict(models[[name]], type = type)),
+          names_of(predict(models[[name]], d, type = type)), info = paste(name, type))
+      }
+    }
+    for (fit in list(widths, pca)) {
+      expect_identical(names_of(predict(fit)), names_of(predict(fit, d)))
+    }
+    expect_identical(names(residuals(widths)), names(predict(widths)))
+    # rows that are gone for good leave their numbers to the others, as in lm()
+    kept <- rownames(d)[-7]
+    for (fit in omitted) expect_identical(rownames(predict(fit, type = "prob")), kept)
+    for (fit in c(models, omitted)) expect_identical(case.names(fit), kept)
+  }
+})
+
 test_that("the classes of every classifier come back as a factor, ordered where they were", {
   grade <- c("setosa", "virginica", "versicolor")
   d <- transform(iris, Species = factor(Species, grade, ordered = TRUE))
