@@ -139,8 +139,7 @@ following_space <- function(problem, control) {
     },
     single = single,
     pair = function() {
-      # one width for all pairs; rounding of standardised columns moves no value by 1e-12
-      even <- max(variance) - min(variance) <= 1e-13 * nrow(problem$x) * max(variance)
+      even <- are_even(variance, nrow(problem$x)) # then one width serves all pairs
       problem$kernel <- core_kernel(rbf_kernel(gamma = 1 / max(variance)))
       best_of_pairs(problem, single, control, if (even) all_pairs, pairs_of)
     },
@@ -150,6 +149,9 @@ following_space <- function(problem, control) {
     }
   )
 }
+
+# Variances that differ by the rounding of n rows, as those of standardised columns do.
+are_even <- function(variance, n) diff(range(variance)) <= 1e-13 * n * max(variance)
 
 # ---- the best of all pairs ------------------------------------------------------------------
 

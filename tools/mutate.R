@@ -61,7 +61,6 @@ equivalent <- list(
   c("R/lda.R", "used <- decomposed$d > 1e-10", "1e-10", "residuals of the constant are zero"),
   c("R/source-fit.R", "1e-20 * length", "1e-20", "the core judges itself"),
   c("R/rank-linear.R", "rank_vanished <- 1e-12", "1e-12", "what falls goes on falling"),
-  c("R/mlr3.R", "step <- 1e-9", "1e-9", "a step that does not show"),
   c("src/ascent.c", "#define CURVED", "1e-10", "the way, not its end"),
   c("src/ascent.c", "#define KINKS", "1e-4", "the way, not its end"),
   c("R/fusion-factors.R", "if (abs(missing) <= 1e-13", "1e-13 to 1e-16",

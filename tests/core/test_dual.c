@@ -399,6 +399,33 @@ static void faces_look_for_interrupts(void)
   mu_assert(checks == n / EVERY_COLUMNS + 1 + result.faces + steps(face, EVERY_RANKS));
 }
 
+/* No tolerance: the solver goes on until rounding lets no step lower the value, and a constant in
+ * all of K (which changes no solution) coarsens that. Gaps up to 1e-8 of the scale are then
+ * solutions, larger ones are not. */
+static void where_rounding_ends_the_search_the_gap_decides(void)
+{
+  int near = 0, far = 0;
+  for (int step = 0; step < 40; step++) {
+    seed = 6;
+    task t = random_machine(30, 13, step % 2 ? 1e6 : 1e3, 0.3);
+    double top = 0.0, total = 0.0;
+    for (size_t i = 0; i < t.n * t.n; i++)
+      t.k[i] += pow(2.0, step / 2);
+    const ke_status status = solve(&t, t.n, 0.0);
+    for (size_t i = 0; i < t.n; i++) {
+      top = fmax(top, t.k[i + i * t.n]);
+      total += fabs(t.b[i]);
+    }
+    const double gap = t.result.gap / t.result.scale,
+                 blur = DBL_EPSILON / 4.0 * top * total * total / t.result.scale;
+    drop_task(&t);
+    mu_assert(status == (gap <= 1e-8 || gap <= blur ? KE_OK : KE_NOT_CONVERGED));
+    near += gap > fmax(blur, 1e-11) && gap <= 1e-8;
+    far += gap > fmax(blur, 1e-8) && gap <= 1e-5;
+  }
+  mu_assert(near >= 3 && far >= 3);
+}
+
 int main(void)
 {
   mu_run(two_points_have_a_margin_by_formula);
@@ -419,5 +446,6 @@ int main(void)
   mu_run(batches_of_pairs_look_for_interrupts);
   mu_run(a_fresh_gradient_looks_for_interrupts);
   mu_run(faces_look_for_interrupts);
+  mu_run(where_rounding_ends_the_search_the_gap_decides);
   return mu_report();
 }

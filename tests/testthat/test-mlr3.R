@@ -53,8 +53,11 @@ test_that("scores of equal columns are set apart without changing the others", {
   expect_identical(names(found), c("d", "b", "e", "a", "c"))
   expect_equal(unname(found), c(2, 2, 0, 0, 0), tolerance = 1e-8)
   expect_true(all(diff(found) < 0))
+  # by a billionth of the largest
+  expect_equal(unname(diff(found)[-2]), rep(-2e-9, 3), tolerance = 1e-6)
   rank$score[] <- 0
-  expect_true(all(diff(kernelect:::distinct_scores(rank)) < 0))
+  zero <- kernelect:::distinct_scores(rank)
+  expect_equal(unname(diff(zero)) * 1e18, rep(-1, 4), tolerance = 1e-6)
 })
 
 test_that("parameters are those of kernel_rank(), and odd tasks are refused", {

@@ -1092,6 +1092,43 @@ test_that("restarts tried on a sample of rows find the optimum of those run on a
   }
 })
 
+test_that("variances are even up to the rounding of their rows, and pairs then share a width", {
+  expect_true(are_even(c(2, 2 * (1 + 0.9e-10)), 1000))
+  expect_false(are_even(c(2, 2 * (1 + 1.1e-10)), 1000))
+  expect_true(are_even(c(1, 1 + 0.9e-12, 1), 10))
+  expect_false(are_even(c(1, 1 + 1.1e-12, 1), 10))
+  expect_true(are_even(c(3, 3), 1))
+  # one width or a width a pair: the same pair either way
+  data <- random_matrix(80, 5)
+  mixed <- factor(data[, 2] * data[, 4] > 0)
+  expect_setequal(kernel_rank(data, mixed, method = "forward")$ranking[1:2], c(2, 4))
+  expect_setequal(kernel_rank(scale(data) * rep(1 + (1:5) * 1e-9, each = 80), mixed,
+    method = "forward", scale = FALSE)$ranking[1:2], c(2, 4))
+})
+
+test_that("restarts are tried on 300 rows, to a ten-thousandth or what was asked for", {
+  x <- random_matrix(700, 3)
+  y <- factor(x[, 1] * x[, 2] > 0)
+  for (tol in c(1e-6, 1e-3)) {
+    control <- list(method = "sas", kernel = rbf_kernel(1), target = "balanced", block = 240,
+      threads = 1L, tol = tol, optimizer = "lbfgs", max_iter = 50,
+      starts = matrix(exp(sin(1:12)), 3))
+    problem <- rank_problem(x, y, rep(1, 3), control)
+    rows <- sample_rows(problem$u, 300)
+    expect_length(rows, 300)
+    sample <- rank_problem(x[rows, ], y[rows], rep(1, 3), control)
+    ends_at <- function(tol) {
+      lapply(1:4, function(k) maximise(sample, control$starts[, k], replace(control, "tol",
+        tol))$weights)
+    }
+    points <- restart_points(x, y, rep(1, 3), problem, list(weights = c(0, 0, 1)), control,
+      function() NULL)
+    expect_gt(length(points), 0)
+    expect_true(all(points %in% ends_at(max(tol, 1e-4))))
+    for (other in c(1e-7, 0.1)) expect_false(any(points %in% ends_at(other)))
+  }
+})
+
 test_that("ends of restarts that point the same way count once", {
   known <- c(1, 2, 0)
   ends <- list(3 * known, c(0, 0, 1), c(0, 0.01, 2), c(5, 0, 0), c(1, 2, 0.01))
