@@ -18,6 +18,9 @@
 # and those left out as `na.action`, as `lm()` keeps them. Where the user has no choice about
 # missing values `na_action` is NULL: they fail.
 model_data <- function(x, y = NULL, scale = TRUE, na_action = "fail", weights = NULL) {
+  if (missing(x)) {
+    abort("argument", "`x` is missing: give the rows of the data, in a matrix or a data frame.")
+  }
   check_flag(scale, "scale")
   if (!is.null(na_action)) na_action <- check_choice(na_action, "na_action", na_actions)
   design <- design_matrix(x)

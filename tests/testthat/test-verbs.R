@@ -338,6 +338,12 @@ test_that("kernlab's kernel matrices are known for what they are, everywhere", {
   for (fit in list(kernel_rank, kernel_fusion, kernel_tune)) {
     expect_error(fit(K, iris$Species), needs_rows, class = "kernelect_error_argument")
   }
+  for (fit in list(kernel_rank, kernel_tune)) {
+    expect_error(fit(y = iris$Species), "`x` is missing: give the rows",
+      class = "kernelect_error_argument")
+  }
+  expect_error(kernel_tune(y = iris$Species, K = plain), "`x` is missing: give the rows",
+    class = "kernelect_error_argument")
   expect_error(gram(K), needs_rows, class = "kernelect_error_argument")
   expect_error(predict(kernel_lm(x, iris$Species), K), needs_rows,
     class = "kernelect_error_argument")
