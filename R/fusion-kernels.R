@@ -37,11 +37,13 @@ noise_kernel <- function() structure(list(type = "noise"), class = "kernelect_no
 
 #' @export
 print.kernelect_block <- function(x, ...) {
-  shown <- utils::head(as.character(x$columns), 6L)
-  cat("<", kernel_label(x$kernel), "> on ", if (is.numeric(x$columns)) "columns ",
-      paste(shown, collapse = ", "),
-      if (length(x$columns) > 6L) sprintf(", ... (%d)", length(x$columns)), "\n", sep = "")
+  cat("<", kernel_label(x$kernel), "> on ", column_words(x$columns), "\n", sep = "")
   invisible(x)
+}
+
+column_words <- function(columns) {
+  paste0(if (is.numeric(columns)) "columns ", paste(utils::head(columns, 6L), collapse = ", "),
+         if (length(columns) > 6L) sprintf(", ... (%d)", length(columns)))
 }
 
 #' @export
@@ -163,6 +165,13 @@ kernel_names <- function(kernels, defaults) {
 }
 
 block_name <- function(spec) if (is_noise(spec)) "noise" else kernel_name(spec$kernel)
+
+# A kernel of the list in words, as it was given.
+block_label <- function(kernel) {
+  if (is_noise(kernel)) return("noise")
+  if (!inherits(kernel, "kernelect_block")) return(kernel_label(as_kernel(kernel)))
+  paste(kernel_label(kernel$kernel), "on", column_words(kernel$columns))
+}
 
 # A kernel of the list with its column numbers and its own numbers worked out.
 resolve_block <- function(kernel, data) {

@@ -249,9 +249,7 @@ fusion_plan <- function() {
       if (!is.list(kernel) || inherits(kernel, "kernelect_kernel")) {
         return(read_kernel(kernel, label))
       }
-      words <- vapply(kernel, function(k) {
-        if (inherits(k, "kernelect_kernel")) kernel_label(k) else class(k)[1L]
-      }, "")
+      words <- vapply(kernel, block_label, "")
       list(kernel = kernel, label = if (label == "") paste(words, collapse = " + ") else label,
            named = label != "")
     },

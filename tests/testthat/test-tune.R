@@ -833,9 +833,12 @@ test_that("fusion has a grid of its own, and kernels fused without a name are ca
   expect_equal(numbers$results$ridge, 10^(-3:1))
   classes <- suppressWarnings(kernel_tune(x, factor(mtcars$am), kernel_fusion, folds = 2))
   expect_equal(classes$results$cost, 10^(-2:2))
-  fused <- list(kernel = list(list(rbf_kernel(2), linear_kernel())))
+  fused <- list(kernel = list(
+    list(rbf_kernel(2), "linear"), list(kernel_on("linear", 2:1), noise_kernel())
+  ))
   tuned <- kernel_tune(x, mtcars$mpg, kernel_fusion, folds = 2, grid = fused)
-  expect_identical(tuned$results$kernel, "RBF kernel, sigma = 2 + linear kernel")
+  expect_setequal(tuned$results$kernel,
+    c("RBF kernel, sigma = 2 + linear kernel", "linear kernel on columns 2, 1 + noise"))
 })
 
 test_that("a grid without sizes leaves them to the model, and kernels may be words", {
