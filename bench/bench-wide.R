@@ -30,10 +30,6 @@ rankings <- lapply(methods, function(method) {
 names(rankings) <- paste("kernelect,", methods)
 
 contest("wide-rank", rounds = 1, patience = 2, data = wide_rows(), c(rankings, list(
-  "ranger, importance" = in_r(
-    "ranger(x = x, y = g, importance = 'impurity', num.threads = 1, verbose = FALSE)",
-    "sum(order(-result$variable.importance)[1:30] %in% 1:30)", "ranger"
-  ),
   "scikit-learn mutual information" = in_python(
     "from sklearn.feature_selection import mutual_info_classif",
     "mutual_info_classif(x, g, random_state=1)", "(np.argsort(-result)[:30] < 30).sum()"
