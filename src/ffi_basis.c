@@ -128,13 +128,15 @@ static size_t first_capacity(const ke_basis *b, SEXP rule)
   return ke_smaller(b->limit, asked > 0 ? ffi_size(asked, "columns") : modest > few ? modest : few);
 }
 
+/* The more candidates, the fewer rounds over all rows: of many rows a hundredth earn their cost. */
 static size_t candidates_for(size_t n, SEXP rule)
 {
   const double asked = ffi_number(rule, "candidates");
   const size_t least = method_of(rule) == KE_RANDOM ? KE_PROPOSALS : 1;
   const size_t most = asked >= (double)least ? ffi_size(asked, "candidates")
                       : asked > 0            ? least
-                                             : KE_CANDIDATES_MAX;
+                      : n < 25600            ? 256
+                                             : n / 100;
   return ke_smaller(ke_smaller(n, KE_CANDIDATES_MAX), most);
 }
 

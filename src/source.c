@@ -34,9 +34,10 @@ typedef struct {
   ke_rows set[KE_SETS];
 } rows_self;
 
-size_t ke_set_size(int set)
+/* Picks may be rows of others (ke_source_host), candidates are the source's own. */
+size_t ke_set_size(int set, size_t n)
 {
-  static const size_t most[KE_SETS] = {KE_CANDIDATES_MAX, KE_BLOCK, 1};
+  const size_t most[KE_SETS] = {ke_smaller(KE_CANDIDATES_MAX, n), KE_BLOCK, 1};
   return most[set];
 }
 
@@ -75,7 +76,8 @@ static void rows_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k
 
 static size_t set_doubles(const ke_rows *rows, int set)
 {
-  return ke_panel_size(ke_set_size(set), rows->d) + ke_blocks(rows) * ke_padded(ke_set_size(set));
+  const size_t most = ke_set_size(set, rows->n);
+  return ke_panel_size(most, rows->d) + ke_blocks(rows) * ke_padded(most);
 }
 
 size_t ke_source_rows_state(const ke_rows *rows)
@@ -95,8 +97,9 @@ ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *s
   self->kernel = *kernel;
   self->rows = rows;
   for (int set = 0; set < KE_SETS; set++) {
-    const ke_rows empty = {0, rows->d,        next, next + ke_panel_size(ke_set_size(set), rows->d),
-                           0, ke_blocks(rows)};
+    const ke_rows empty = {0,    rows->d,
+                           next, next + ke_panel_size(ke_set_size(set, rows->n), rows->d),
+                           0,    ke_blocks(rows)};
     self->set[set] = empty;
     next += set_doubles(rows, set);
   }

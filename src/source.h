@@ -14,11 +14,11 @@
 /* Rows and columns of the tiles that streams over a matrix work in. */
 #define KE_TILE 240
 
-/* Sets of rows that a source keeps at hand, and how many rows each may have. */
+/* Sets of rows that a source of n rows keeps at hand, and how many rows each may have. */
 enum { KE_CANDIDATES, KE_PICKS, KE_SINGLE, KE_SETS };
-#define KE_CANDIDATES_MAX 256
+#define KE_CANDIDATES_MAX 1024
 #define KE_BLOCK 128
-size_t ke_set_size(int set);
+size_t ke_set_size(int set, size_t n);
 
 typedef struct {
   void (*diagonal)(const void *self, double *out);

@@ -277,13 +277,14 @@ static size_t whole_numbers(size_t count)
 /* Entries that the rows of a set can have, being distinct. */
 static size_t set_entries(const ke_sparse *rows, int set)
 {
-  return ke_smaller(ke_set_size(set) * ke_sparse_longest(rows), ke_sparse_entries(rows));
+  return ke_smaller(ke_set_size(set, rows->n) * ke_sparse_longest(rows), ke_sparse_entries(rows));
 }
 
 /* The arrays of a set from `memory` on, which is moved behind them; NULL only measures. */
 static ke_sparse lend_set(const ke_sparse *rows, int set, double *memory, size_t *used)
 {
-  const size_t most = ke_set_size(set), count = set_entries(rows, set), blocks = rows->blocks;
+  const size_t most = ke_set_size(set, rows->n), count = set_entries(rows, set),
+               blocks = rows->blocks;
   const size_t need[] = {blocks * count,          blocks * count,       blocks * ke_padded(most),
                          whole_numbers(most + 1), whole_numbers(count), whole_numbers(rows->d + 1),
                          whole_numbers(count)};
