@@ -112,6 +112,10 @@ readme_jobs <- list(
       c("kernlab ksvm" = "`kernlab::ksvm`")),
   job("support vector machine, 20,000 rows, 50 columns", "machine-20000",
       c(e1071 = "`e1071::svm`", "scikit-learn SVC" = "scikit-learn `SVC`")),
+  job("the same on a basis of 500, 100,000 rows, 10 columns", "factors-100000",
+      c("scikit-learn Nystroem + LinearSVC, one kernel" =
+          "scikit-learn `Nystroem` and `LinearSVC` (squared hinge)"),
+      "kernelect, one kernel"),
   job("kernel values of 20,000 x 50,000 sparse rows against 200", "sparse-values",
       c(Matrix = "Matrix", "scikit-learn" = "scikit-learn"))
 )
