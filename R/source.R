@@ -11,8 +11,8 @@
 #' * the path of a CSV (.csv, .txt, .tsv with tabs) or Parquet (.parquet) file, or of a directory
 #'   of .csv or .parquet files, which are taken in the order of their names. A CSV file is looked
 #'   through once to find where rows start and which type every column has (`colClasses` saves half
-#'   of that); text that looks like numbers in one chunk and not in another is text. A row of too few
-#'   fields is filled up, as by [utils::read.csv()]; one of too many is an error. A compressed
+#'   of that); text that looks like numbers in one chunk and not in another is text. A row of too
+#'   few fields is filled up, as by [utils::read.csv()]; one of too many is an error. A compressed
 #'   file (.csv.gz, .csv.xz) is unpacked into the session's temporary directory first. A chunk of a
 #'   Parquet file is one of its row groups, read by the package nanoparquet: write files in groups
 #'   of some 100,000 rows;
