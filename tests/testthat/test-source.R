@@ -240,6 +240,9 @@ test_that("text that is no table, or not of the types given, is refused", {
   typed <- as_row_source(written_file("a,b\n1,x\n"), colClasses = c(b = "integer"))
   expect_error(kernel_basis(typed), "Chunk 1 of the source cannot be read: scan",
                class = "kernelect_error_source")
+  short <- written_file("a,b\n1,2\n3\n")
+  expect_error(as_row_source(short, rows = 1, fill = FALSE),
+               "Chunk 2 of the source cannot be read: line 1", class = "kernelect_error_source")
 })
 
 test_that("files that cannot be read so are refused", {
