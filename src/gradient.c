@@ -9,6 +9,8 @@
  */
 #include "gradient.h"
 
+#include "simd.h"
+
 #include <string.h>
 
 #define STRIP 48
@@ -39,20 +41,52 @@ static void fill_strip(const ke_gradient *g, size_t i0, size_t m, double *p)
   }
 }
 
-/* sum_ij P_ij x_i x_j of one column x, or P_ij (x_i - x_j)^2. */
-static double strip_form(const double *p, const double *x, size_t n, size_t i0, size_t m,
-                         int distance)
+/* P of one block, and the rows it has. */
+typedef struct {
+  const double *p;
+  size_t n, i0, m;
+  int distance;
+} strip;
+
+/* sum_ij P_ij x_i x_j of one column x, or P_ij (x_i - x_j)^2: differences, however far off x is. */
+INLINE double form_of(const strip *s, const double *x, int distance)
 {
-  double sum = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    double part = 0.0;
-    for (size_t i = 0; i < m; i++) {
-      const double gap = x[i0 + i] - x[j];
-      part += p[i + j * STRIP] * (distance ? gap * gap : x[i0 + i] * x[j]);
+  const double *own = x + s->i0;
+  v4 even = SPLAT(0.0), odd = SPLAT(0.0);
+  double rest = 0.0;
+  for (size_t j = 0; j < s->n; j++) {
+    const double *p = s->p + j * STRIP;
+    size_t i = 0;
+    for (; i + 8 <= s->m; i += 8) {
+      const v4 a = LOAD(own + i), b = LOAD(own + i + 4), gap_a = a - x[j], gap_b = b - x[j];
+      even += LOAD(p + i) * (distance ? gap_a * gap_a : a * x[j]);
+      odd += LOAD(p + i + 4) * (distance ? gap_b * gap_b : b * x[j]);
     }
-    sum += part;
+    for (; i < s->m; i++)
+      rest += p[i] * (distance ? (own[i] - x[j]) * (own[i] - x[j]) : own[i] * x[j]);
   }
-  return sum;
+  const v4 both = even + odd;
+  return sum_v4(&both) + rest;
+}
+
+INLINE void strip_form_body(const strip *s, const double *x, double *out)
+{
+  *out = s->distance ? form_of(s, x, 1) : form_of(s, x, 0);
+}
+
+DEFINE_DISPATCHED(static, strip_form, (const strip *s, const double *x, double *out), (s, x, out))
+
+static void add_block(const ke_gradient *g, const strip *s, const double *weights, double *out,
+                      const ke_env *env)
+{
+  const size_t columns = ke_batch(4.0 * (double)s->m * (double)s->n);
+  for (size_t e = 0; e < g->d; e++) {
+    double form;
+    if (e % columns == 0)
+      ke_check(env);
+    strip_form(s, g->x + e * g->n, &form);
+    out[e] += (weights ? weights[e] * weights[e] : 1.0) * form;
+  }
 }
 
 void ke_scale_gradient(const ke_gradient *g, double *out, const ke_env *env)
@@ -64,12 +98,8 @@ void ke_scale_gradient(const ke_gradient *g, double *out, const ke_env *env)
     ke_check(env);
     fill_strip(g, i0, m, g->work);
     for (size_t q = 0; q < ke_kernel_blocks(&g->kernel); q++) {
-      const double *weights = g->kernel.blocks ? g->kernel.look[q].weights : NULL;
-      const int distance = ke_block_is_distance(&g->kernel, q);
-      ke_check(env);
-      for (size_t e = 0; e < g->d; e++)
-        out[e] += (weights ? weights[e] * weights[e] : 1.0) *
-                  strip_form(g->work + q * n * STRIP, g->x + e * n, n, i0, m, distance);
+      const strip s = {g->work + q * n * STRIP, n, i0, m, ke_block_is_distance(&g->kernel, q)};
+      add_block(g, &s, g->kernel.blocks ? g->kernel.look[q].weights : NULL, out, env);
     }
   }
 }
