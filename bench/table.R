@@ -142,7 +142,9 @@ threads_lines <- function(cells) {
   cells <- cells[startsWith(cells$bench, "threads-"), ]
   if (!nrow(cells)) return(NULL)
   two <- cells[duplicated(cells$bench), ]
-  shown <- paste(sub("threads-", "", two$bench), figure(two$first / two$spent, 3))
+  job <- sub("threads-", "", two$bench)
+  shown <- sprintf("`%s()` %s", ifelse(job %in% c("gram", "predict"), job, paste0("kernel_", job)),
+                   figure(two$first / two$spent, 3))
   c("", strwrap(paste0(
     "Two threads beside one, by the clock on idle processors, times as fast: ",
     paste(shown, collapse = ", "), "."
