@@ -17,6 +17,8 @@
 #include <math.h>
 #include <string.h>
 
+#define EIGHT 8 /* rows whose sums fit in the registers */
+
 /* U of one ridge, ready for U^{-T}, and U^{-T} P'c. */
 typedef struct {
   double ridge;
@@ -33,12 +35,14 @@ static size_t turned_rows(size_t size)
 
 static size_t ridge_each(size_t size, size_t k)
 {
-  return ke_loo_own(k) + KE_LOO_ROWS * (size + 1 + k + 1);
+  return ke_loo_own(k) + KE_LOO_ROWS * (size + 2 * k + 2);
 }
+
+static size_t factor_length(size_t size, size_t k) { return size * (2 + k); }
 
 size_t ke_ridge_work(size_t size, size_t k, size_t count, int threads)
 {
-  return ke_loo_slots(count) + size * k + turned_rows(size) * size + count * size * (2 + k) +
+  return ke_loo_slots(count) + turned_rows(size) * size + (count + 1) * factor_length(size, k) +
          (size_t)threads * ridge_each(size, k);
 }
 
@@ -63,12 +67,6 @@ static void solve_factor(const factor *f, double *x, size_t size)
     x[j] = x[j] * f->by[j] - (j > 0 ? f->back[j] * x[j - 1] : 0.0);
 }
 
-static factor factor_in(double *memory, double ridge, size_t size)
-{
-  const factor f = {ridge, memory, memory + size, memory + 2 * size};
-  return f;
-}
-
 static void fill_factor(const ke_bidiagonal *b, const double *c, size_t k, const factor *f)
 {
   const size_t size = b->size;
@@ -78,59 +76,91 @@ static void fill_factor(const ke_bidiagonal *b, const double *c, size_t k, const
     solve_factor(f, f->c + j * size, size);
 }
 
-/* Rows turned, u (a column is ld long), and e and left at a ridge of zero. */
-static void start_turned(const ke_regression *g, const double *c, size_t size,
-                         const ke_loo_block *s, const double *u, size_t ld)
+/* Of no ridge, with which t is u: its c is P'c. */
+static void fill_plain(const ke_regression *g, const ke_bidiagonal *b, const factor *f)
 {
-  const size_t m = s->m;
-  ke_loo_start(g, s);
-  ke_gemm('N', 'N', m, g->k, size, -1.0, u, ld, c, size, 1.0, s->e, m);
+  const size_t size = b->size;
   for (size_t l = 0; l < size; l++)
-    for (size_t i = 0; i < m; i++)
-      s->left[i] -= ke_loo_unit(g, s->i0 + i) * u[i + l * ld] * u[i + l * ld];
-  for (size_t i = 0; i < m; i++)
-    s->left[i] = fmax(s->left[i], 0.0);
+    f->by[l] = 1.0;
+  ke_clear(f->back, size);
+  ke_gemm('T', 'N', size, g->k, size, 1.0, b->p, size, g->c, g->L, 0.0, f->c, size);
 }
 
-/* t = by u - back before, and its square added to length: one element of U^{-T} u of m rows. */
-INLINE void next_element_body(double by, double back, const double *u, const double *before,
-                              double *t, double *length, size_t m)
-{
-  size_t i = 0;
-  for (; i + 4 <= m; i += 4) {
-    const v4 value = SPLAT(by) * LOAD(u + i) - SPLAT(back) * LOAD(before + i);
-    STORE(t + i, value);
-    STORE(length + i, LOAD(length + i) + value * value);
-  }
-  for (; i < m; i++) {
-    t[i] = by * u[i] - back * before[i];
-    length[i] += t[i] * t[i];
-  }
-}
-
-DEFINE_DISPATCHED(static, next_element,
-                  (double by, double back, const double *u, const double *before, double *t,
-                   double *length, size_t m),
-                  (by, back, u, before, t, length, m))
-
-/* Rows of u (a column is ld long) and their t = U^{-T} u (m x size). */
+/* A block of rows of u: eights of them, one after the other, by columns. Every ridge reads them
+ * again, and as columns far apart they would not stay at hand. */
 typedef struct {
-  const double *u;
-  size_t ld, m;
-  double *t;
+  double *u; /* KE_LOO_ROWS x size; zero after the last row */
+  size_t m, size;
 } rows_turned;
 
-/* length = |t|^2 and sum (m x k) = t'c of every row. */
-static void penalised_sums(const factor *f, const rows_turned *r, const ke_loo *o, double *length,
-                           double *sum)
+static void pack_rows(const double *u, size_t ld, const rows_turned *to)
 {
-  const size_t size = o->size, k = o->g->k, m = r->m;
-  double *t = r->t;
-  ke_clear(length, m);
-  for (size_t l = 0; l < size; l++) /* back is 0 for the first */
-    next_element(f->by[l], f->back[l], r->u + l * r->ld, l > 0 ? t + (l - 1) * m : r->u, t + l * m,
-                 length, m);
-  ke_gemm('N', 'N', m, k, size, 1.0, t, m, f->c, size, 0.0, sum, m);
+  const size_t whole = to->m / EIGHT * EIGHT, apart = to->size;
+  for (size_t l = 0; l < to->size; l++, u += ld) {
+    double *out = to->u + EIGHT * l;
+    for (size_t i = 0; i < whole; i += EIGHT)
+      memcpy(out + i * apart, u + i, EIGHT * sizeof(double));
+    for (size_t at = 0; whole < to->m && at < EIGHT; at++)
+      out[at + whole * apart] = whole + at < to->m ? u[whole + at] : 0.0;
+  }
+}
+
+/* Of eight rows of u: |t|^2, and t'c for one response or two. t lives in registers alone. */
+INLINE void sum_eight(const factor *f, const double *c, const double *u, size_t size, int two,
+                      double *length, double *sum)
+{
+  v4 t = SPLAT(0.0), s = t, length_t = t, length_s = t, first_t = t, first_s = t, second_t = t,
+     second_s = t;
+  for (size_t l = 0; l < size; l++, u += EIGHT) {
+    t = f->by[l] * LOAD(u) - f->back[l] * t;
+    s = f->by[l] * LOAD(u + 4) - f->back[l] * s;
+    length_t += t * t;
+    length_s += s * s;
+    first_t += c[l] * t;
+    first_s += c[l] * s;
+    if (two) {
+      second_t += c[l + size] * t;
+      second_s += c[l + size] * s;
+    }
+  }
+  STORE(length, length_t);
+  STORE(length + 4, length_s);
+  STORE(sum, first_t);
+  STORE(sum + 4, first_s);
+  if (two) {
+    STORE(sum + KE_LOO_ROWS, second_t);
+    STORE(sum + KE_LOO_ROWS + 4, second_s);
+  }
+}
+
+/* length = |t|^2 and sum = t'c of every row, t = U^{-T} u; columns of both are KE_LOO_ROWS long. */
+INLINE void turned_sums_body(const factor *f, const rows_turned *r, size_t k, double *length,
+                             double *sum)
+{
+  for (size_t j = 0; j < k; j += 2)
+    for (size_t i = 0; i < r->m; i += EIGHT) {
+      const double *c = f->c + j * r->size, *u = r->u + i * r->size;
+      double *into = sum + i + j * KE_LOO_ROWS;
+      if (j + 1 < k)
+        sum_eight(f, c, u, r->size, 1, length + i, into);
+      else
+        sum_eight(f, c, u, r->size, 0, length + i, into);
+    }
+}
+
+DEFINE_DISPATCHED(static, turned_sums,
+                  (const factor *f, const rows_turned *r, size_t k, double *length, double *sum),
+                  (f, r, k, length, sum))
+
+/* e and left at a ridge of zero, from the sums of no ridge. */
+static void start_turned(const ke_regression *g, const double *length, const double *sum,
+                         const ke_loo_block *s)
+{
+  ke_loo_start(g, s);
+  for (size_t i = 0; i < s->m; i++)
+    s->left[i] = fmax(s->left[i] - ke_loo_unit(g, s->i0 + i) * length[i], 0.0);
+  for (size_t j = 0; j < g->k; j++)
+    ke_add_scaled(s->e + j * s->m, s->m, -1.0, sum + j * KE_LOO_ROWS);
 }
 
 /* s at a ridge of zero becomes `with` at the ridge of f. */
@@ -139,31 +169,45 @@ static void add_penalty(const ke_regression *g, const factor *f, const double *l
 {
   for (size_t i = 0; i < s->m; i++)
     with->left[i] = s->left[i] + ke_loo_unit(g, s->i0 + i) * f->ridge * length[i];
-  for (size_t i = 0; i < s->m * g->k; i++)
-    with->e[i] = s->e[i] + f->ridge * sum[i];
+  for (size_t j = 0; j < g->k; j++)
+    for (size_t i = 0; i < s->m; i++)
+      with->e[i + j * s->m] = s->e[i + j * s->m] + f->ridge * sum[i + j * KE_LOO_ROWS];
 }
 
 typedef struct {
   ke_loo_crew c;
   const double *ridge;
-  double *turned, *factors, *u; /* P'c; of every ridge; rows times P, a column ld long */
+  double *factors, *u; /* of every ridge and of none; rows times P, a column ld long */
   size_t ld;
 } ridge_crew;
+
+/* Of ridge `at`; behind the last, of none. */
+static factor factor_at(const ridge_crew *w, size_t at)
+{
+  const size_t size = w->c.o->size;
+  double *memory = w->factors + at * factor_length(size, w->c.o->g->k);
+  const factor f = {at < w->c.count ? w->ridge[at] : 0.0, memory, memory + size, memory + 2 * size};
+  return f;
+}
 
 static void ridge_block(void *data, size_t item, size_t worker)
 {
   const ridge_crew *w = (const ridge_crew *)data;
   const ke_loo *o = w->c.o;
-  const size_t size = o->size, k = o->g->k, one = size * (2 + k);
-  double *after;
-  const ke_loo_block s = ke_loo_take(&w->c, item, worker, &after);
-  double *length = after + KE_LOO_ROWS * size, *sum = length + KE_LOO_ROWS;
-  const rows_turned rows = {w->u + item * KE_LOO_ROWS, w->ld, s.m, after};
-  const ke_loo_block with = {s.i0, s.m, sum, s.v, sum + KE_LOO_ROWS * k, s.loss, s.error};
-  start_turned(o->g, w->turned, size, &s, rows.u, rows.ld);
+  const size_t k = o->g->k;
+  double *packed;
+  const ke_loo_block s = ke_loo_take(&w->c, item, worker, &packed);
+  double *length = packed + KE_LOO_ROWS * o->size, *sum = length + KE_LOO_ROWS,
+         *e = sum + KE_LOO_ROWS * k, *left = e + KE_LOO_ROWS * k;
+  const rows_turned rows = {packed, s.m, o->size};
+  const ke_loo_block with = {s.i0, s.m, e, s.v, left, s.loss, s.error};
+  const factor none = factor_at(w, w->c.count);
+  pack_rows(w->u + item * KE_LOO_ROWS, w->ld, &rows);
+  turned_sums(&none, &rows, k, length, sum);
+  start_turned(o->g, length, sum, &s);
   for (size_t r = 0; r < w->c.count; r++) {
-    const factor f = factor_in(w->factors + r * one, w->ridge[r], size);
-    penalised_sums(&f, &rows, o, length, sum);
+    const factor f = factor_at(w, r);
+    turned_sums(&f, &rows, k, length, sum);
     add_penalty(o->g, &f, length, sum, &s, &with);
     ke_loo_divide(o->g, &with);
     ke_loo_add_scores(o, &with, r);
@@ -187,16 +231,16 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
                   const ke_env *env)
 {
   const ke_regression *g = o->g;
-  const size_t size = b->size, k = g->k, step = turned_rows(size), one = size * (2 + k);
-  double *turned = o->work + ke_loo_slots(count), *factors = turned + size * k,
-         *u = factors + count * one, *own = u + step * size;
-  ridge_crew w = {
-      {o, 0, count, o->work, own, ridge_each(size, k)}, ridge, turned, factors, u, step};
+  const size_t size = b->size, step = turned_rows(size);
+  double *u = o->work + ke_loo_slots(count), *factors = u + step * size,
+         *own = factors + (count + 1) * factor_length(size, g->k);
+  ridge_crew w = {{o, 0, count, o->work, own, ridge_each(size, g->k)}, ridge, factors, u, step};
+  const factor none = factor_at(&w, count);
   ke_loo_clear_scores(o, count);
-  ke_gemm('T', 'N', size, k, size, 1.0, b->p, size, g->c, g->L, 0.0, turned, size);
+  fill_plain(g, b, &none);
   for (size_t r = 0; r < count; r++) {
-    const factor f = factor_in(factors + r * one, ridge[r], size);
-    fill_factor(b, turned, k, &f);
+    const factor f = factor_at(&w, r);
+    fill_factor(b, none.c, g->k, &f);
   }
   for (; w.c.first < g->n; w.c.first += step) {
     ridge_rows(&w, b, ke_smaller(step, g->n - w.c.first), env);

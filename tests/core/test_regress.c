@@ -316,11 +316,12 @@ static void leverage_one_has_the_limit_of_a_vanishing_ridge(void)
   release(&q);
 }
 
-/* All ridges at one size, on a fit without ridge, against fits with each ridge. */
+/* All ridges at one size, on a fit without ridge, against fits with each ridge. Responses are taken
+ * in pairs, rows in eights: neither comes out even. */
 static void ridges_are_those_of_refitting(void)
 {
   const double ridges[] = {1e-6, 0.1, 100.0};
-  const size_t n = 300, L = 9, k = 2;
+  const size_t n = 301, L = 9, k = 3;
   problem p = solve(n, L, k, 0.0, draw_many(n * L, 71), NULL, draw_many(n * k, 72));
   for (size_t size = 1; size <= L; size += 4) {
     double loss[3], error[3];
