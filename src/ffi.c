@@ -215,18 +215,33 @@ ke_rows ffi_rows(SEXP x, SEXP shift)
   return rows;
 }
 
+#define LARGE_PAGE ((size_t)1 << 21)
+
 void ffi_large_pages(void *memory, size_t bytes)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  const size_t large = (size_t)1 << 21;
-  const size_t start = ((size_t)memory + large - 1) / large * large;
-  const size_t end = ((size_t)memory + bytes) / large * large;
+  const size_t start = ((size_t)memory + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+  const size_t end = ((size_t)memory + bytes) / LARGE_PAGE * LARGE_PAGE;
   if (end > start)
     (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
 #else
   (void)memory;
   (void)bytes;
 #endif
+}
+
+static void touch_page(void *data, size_t item, size_t worker)
+{
+  volatile char *memory = (volatile char *)data;
+  (void)worker;
+  memory[item * LARGE_PAGE] = 0;
+}
+
+void ffi_take_pages(void *memory, size_t bytes, const ke_env *env)
+{
+  const double flops = 2.5e7; /* that the system could do while it clears one */
+  ffi_large_pages(memory, bytes);
+  ke_share_portions(env, bytes / LARGE_PAGE, flops, touch_page, memory);
 }
 
 size_t *ffi_index(SEXP index, size_t n, size_t *count)

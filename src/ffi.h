@@ -91,6 +91,10 @@ size_t ffi_width(SEXP x);
 /* Ask the system for large pages: first touch of a big result costs a fraction. */
 void ffi_large_pages(void *memory, size_t bytes);
 
+/* The same, and every page taken now, between looks at an interrupt: for what is written a few rows
+ * at a time, of which the first would touch them all. */
+void ffi_take_pages(void *memory, size_t bytes, const ke_env *env);
+
 /* Row numbers from R (integers from 1) as 0-based, each asserted below n. */
 size_t *ffi_index(SEXP index, size_t n, size_t *count);
 

@@ -102,7 +102,7 @@ SEXP ffi_expand(SEXP x, SEXP kept, SEXP what, SEXP threads)
   e.offset = ffi_optional(ffi_element(what, "offset"), e.dual ? e.dual->n : 0, "offset");
   const size_t width = ke_expansion_width(&e);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)width));
-  ffi_large_pages(REAL(out), n * width * sizeof(double));
+  ffi_take_pages(REAL(out), n * width * sizeof(double), &env);
   double *work = ffi_doubles(ke_expansion_work(&e, n, &env));
   const ke_status status = ke_expand(&e, values, n, REAL(out), work, &env);
   UNPROTECT(1);

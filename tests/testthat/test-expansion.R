@@ -58,6 +58,14 @@ test_that("no answer depends on the tile a row is in, on the other rows, or on t
   }
 })
 
+test_that("an answer of several large pages is that of its rows", {
+  x <- random_matrix(6000, 2)
+  basis <- kernel_basis(x[1:200, ], size = 100, tol = 0)
+  all <- predict(basis, x, threads = 2)
+  expect_gt(8 * length(all), 2 * 2^21)
+  expect_identical(all[5001:5003, ], predict(basis, x[5001:5003, ]))
+})
+
 test_that("values that overflow are an error, not an answer", {
   basis <- kernel_basis(random_matrix(20, 2), polynomial_kernel(9), size = 5, scale = FALSE)
   expect_error(predict(basis, matrix(1e60, 1, 2)), "overflow", class = "kernelect_error_not_finite")
