@@ -25,8 +25,11 @@ factor_set <- function(specs, data, wanted, threads) {
     x <- data$x[, spec$columns, drop = FALSE]
     fit <- basis_from_data(list(x = x), spec$kernel, control, keep = TRUE)
     fit$basis$vectors <- NULL # rows of the model serve all kernels
-    list(basis = fit$basis, z = t(fit$factor), squares = rowSums(fit$factor^2))
+    squares <- rowSums(fit$factor^2)
+    .Call(ffi_check)
+    list(basis = fit$basis, z = t(fit$factor), squares = squares)
   })
+  .Call(ffi_check)
   squares <- vapply(parts, `[[`, numeric(nrow(data$x)), "squares", USE.NAMES = FALSE)
   check_kernel_scale(list(
     n = nrow(data$x), names = names(specs), rows = rownames(data$x), kernels = specs,
@@ -116,9 +119,10 @@ settle_rows <- function(p, b, rounds = 100L) {
   for (round in seq_len(rounds)) {
     found <- factor_optimum(p, b, gradient)
     if (found$gap <= factor_gap * found$scale) break
+    .Call(ffi_check)
     rows <- worst_rows(p, b, gradient - found$level)
     part <- sqrt(p$scale) * p$z[, rows, drop = FALSE]
-    K <- crossprod(part)
+    K <- inner_product(part)
     fit <- solve_dual(K, gradient[rows] + drop(K %*% b[rows]), p$lower[rows], p$upper[rows],
                       sum(b[rows]), b[rows], tol = 1e-9)
     change <- fit$solution - b[rows]
