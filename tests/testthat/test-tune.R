@@ -441,6 +441,9 @@ test_that("a grid may only have what the model has, given once", {
     class = "kernelect_error_argument")
   expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = -1)), "`grid$ridge`",
     fixed = TRUE, class = "kernelect_error_argument")
+  expect_error(kernel_tune(Species ~ ., iris, grid = list(ridge = c(1, Inf))), "`grid$ridge`",
+    fixed = TRUE, class = "kernelect_error_argument")
+  expect_identical(check_grid_numbers(c(Inf, 1), "cost", above = 0), c(1, Inf)) # a hard margin
   expect_error(kernel_tune(Species ~ ., iris, fit = kernel_fusion, grid = list(cost = 0)),
     "`grid$cost`", fixed = TRUE, class = "kernelect_error_argument")
   expect_error(kernel_tune(Species ~ ., iris, metric = "mse"), "numeric response",
