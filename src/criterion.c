@@ -122,7 +122,7 @@ size_t ke_criterion_forms_size(const ke_criterion *c) { return 2 + 2 * c->d; }
 
 void ke_criterion_weigh(ke_criterion *c, const double *w)
 {
-  ke_pack_for(&c->kernel, c->x, c->n, (ke_transform){.weights = w}, &c->rows);
+  ke_pack_for(&c->kernel, c->x, c->n, (ke_transform){.weights = w}, &c->rows, NULL);
 }
 
 void ke_criterion_forms(ke_criterion *c, const double *w, double *forms, const ke_env *env)

@@ -108,7 +108,7 @@ static void pack_new_rows(tile *t)
 {
   const ke_expansion *e = t->e;
   t->r.rows.n = t->m;
-  ke_pack_for(e->kernel, t->x + t->i0, t->n, e->how, &t->r.rows);
+  ke_pack_for(e->kernel, t->x + t->i0, t->n, e->how, &t->r.rows, NULL);
   for (size_t i = 0; i < blocks_of(e) * t->ld; i++)
     *t->r.bad += 4.0 * t->r.rows.norm[i] - 4.0 * t->r.rows.norm[i];
 }

@@ -15,8 +15,14 @@ SEXP ffi_column_sd(SEXP x, SEXP center)
 
 SEXP ffi_all_finite(SEXP x)
 {
+  const size_t piece = (size_t)1 << 22;
+  int finite = 1;
   ffi_assert(TYPEOF(x) == REALSXP, "x");
-  return Rf_ScalarLogical(ke_all_finite(REAL(x), (size_t)XLENGTH(x)));
+  for (size_t i = 0, n = (size_t)XLENGTH(x); finite && i < n; i += piece) {
+    R_CheckUserInterrupt();
+    finite = ke_all_finite(REAL(x) + i, ke_smaller(piece, n - i));
+  }
+  return Rf_ScalarLogical(finite);
 }
 
 /* What may be taken from each column without losing a digit. */
@@ -25,8 +31,12 @@ SEXP ffi_exact_shift(SEXP x)
   size_t n, d;
   const double *v = ffi_matrix(x, &n, &d, "x");
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)d));
-  for (size_t k = 0; k < d; k++)
+  const size_t step = ke_batch(64.0 * (double)(n + 1));
+  for (size_t k = 0; k < d; k++) {
+    if (k % step == 0)
+      R_CheckUserInterrupt();
     REAL(out)[k] = n > 0 ? ke_exact_shift(v + k * n, n) : 0.0;
+  }
   UNPROTECT(1);
   return out;
 }

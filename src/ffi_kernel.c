@@ -83,8 +83,9 @@ ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel)
   ke_transform how;
   const double *values = ffi_scaled(x, &n, &d, &how);
   ke_rows rows = ffi_rows_alloc(n, d, ke_kernel_blocks(kernel));
+  const ke_env env = ffi_env_serial();
   how.shift = ffi_optional(shift, d, "shift");
-  ke_pack_for(kernel, values, n, how, &rows);
+  ke_pack_for(kernel, values, n, how, &rows, &env);
   return rows;
 }
 
@@ -119,7 +120,7 @@ SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients)
   ffi_assert(rows == g.n && columns == g.n && ke_is_smooth(&g.kernel), "coefficients");
   g.rows = ffi_rows_alloc(g.n, g.d, ke_kernel_blocks(&g.kernel));
   const ke_transform how = {.weights = ffi_optional(weights, g.d, "weights")};
-  ke_pack_for(&g.kernel, g.x, g.n, how, &g.rows);
+  ke_pack_for(&g.kernel, g.x, g.n, how, &g.rows, &env);
   g.work = ffi_doubles(ke_gradient_work(&g));
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)g.d));
   ke_scale_gradient(&g, REAL(out), &env);

@@ -78,9 +78,9 @@ int ke_within_range(const ke_kernel *kernel, const ke_rows *rows);
 
 /* Rows (arrays lent for all blocks, n, d and blocks set) from x (n x d / blocks, leading
  * dimension ldx), transformed by `how` and, in each block, times the weights of the block; only
- * what may be centred is shifted. */
+ * what may be centred is shifted. `env` NULL: no looks at an interrupt. */
 void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, ke_transform how,
-                 ke_rows *rows);
+                 ke_rows *rows, const ke_env *env);
 
 /* One column of a tile: rows i0 .. i0 + m of a against row j of b, one block each. `g` (length m)
  * holds inner products and becomes kernel values. Squared lengths are read from `norm` and

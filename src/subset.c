@@ -249,7 +249,7 @@ void ke_subset_extend(ke_subset *s, const double *chosen, double *kt, double *kk
 {
   memset(kt, 0, s->d * sizeof(double));
   memset(kk, 0, s->d * sizeof(double));
-  ke_pack_for(&s->kernel, s->x, s->n, (ke_transform){.weights = chosen}, &s->rows);
+  ke_pack_for(&s->kernel, s->x, s->n, (ke_transform){.weights = chosen}, &s->rows, env);
   for (size_t j0 = 0; j0 < s->n; j0 += KE_SUBSET_TILE)
     for (size_t i0 = j0; i0 < s->n; i0 += KE_SUBSET_TILE) {
       ke_check(env);

@@ -105,16 +105,32 @@ int ke_within_range(const ke_kernel *kernel, const ke_rows *rows)
   return isfinite(bound(kernel, rows));
 }
 
+/* A run of rows at a time. Fresh memory is slow: that is what a number costs. */
+static void pack_runs(const double *x, size_t ldx, const ke_transform *how, const double *weights,
+                      const ke_rows *rows, const ke_env *env)
+{
+  const size_t run = ke_padded(ke_batch(128.0 * (double)(rows->d + 1)));
+  for (size_t i = 0; i < rows->n; i += run) {
+    ke_rows part = *rows;
+    if (env && i > 0)
+      ke_check(env);
+    part.n = ke_smaller(run, rows->n - i);
+    part.panel = ke_row(rows, i);
+    part.norm = rows->norm + i;
+    ke_pack(x + i, ldx, how, &part);
+    if (weights)
+      ke_rescale(weights, &part);
+  }
+}
+
 void ke_pack_for(const ke_kernel *kernel, const double *x, size_t ldx, ke_transform how,
-                 ke_rows *rows)
+                 ke_rows *rows, const ke_env *env)
 {
   const double *shift = how.shift;
   for (size_t b = 0; b < ke_kernel_blocks(kernel); b++) {
-    ke_rows block = ke_block(rows, b);
+    const ke_rows block = ke_block(rows, b);
     how.shift = ke_block_is_distance(kernel, b) ? shift : NULL;
-    ke_pack(x, ldx, &how, &block);
-    if (kernel->blocks && kernel->look[b].weights)
-      ke_rescale(kernel->look[b].weights, &block);
+    pack_runs(x, ldx, &how, kernel->blocks ? kernel->look[b].weights : NULL, &block, env);
   }
 }
 

@@ -1,4 +1,5 @@
 /* kernel.c: kernel values against long-hand sums. */
+#include "count.h"
 #include "draw.h"
 #include "kernels.h"
 #include "minunit.h"
@@ -203,7 +204,7 @@ static ke_rows packed_for(const ke_kernel *kernel, const double *x, size_t n, si
   ke_rows rows = {n, 2 * d, NULL, NULL, 0, 2};
   rows.panel = malloc(ke_panel_size(n, rows.d) * sizeof(double));
   rows.norm = malloc(2 * ke_padded(n) * sizeof(double));
-  ke_pack_for(kernel, x, n, (ke_transform){0}, &rows);
+  ke_pack_for(kernel, x, n, (ke_transform){0}, &rows, NULL);
   return rows;
 }
 
@@ -351,6 +352,31 @@ static void a_new_kernel_works_everywhere(void)
   mu_near(gradient[2], (up - down) / (2.0 * h), 1e-6);
 }
 
+/* Three runs of rows, the last of an odd number, are those of one go. */
+static void long_tables_are_packed_between_looks(void)
+{
+  enum { D = 999, RUN = 1956 }; /* 2.5e8 / 128 / (D + 1), in fours */
+  const size_t n = 2 * RUN + 3, size = ke_panel_size(n, D);
+  const double shift = 0.25;
+  double *x = draw_many(n * D, 91), *shifts = malloc(D * sizeof(double));
+  ke_rows whole = {n, D, malloc(size * sizeof(double)), malloc(ke_padded(n) * sizeof(double)),
+                   0, 0};
+  ke_rows runs = {n, D, malloc(size * sizeof(double)), malloc(ke_padded(n) * sizeof(double)), 0, 0};
+  tally t;
+  const ke_env env = counting(&t, 1);
+  for (size_t k = 0; k < D; k++)
+    shifts[k] = shift;
+  const ke_transform how = {.shift = shifts};
+  ke_pack(x, n, &how, &whole);
+  ke_pack_for(&kernels[1], x, n, how, &runs, &env);
+  mu_assert(memcmp(whole.panel, runs.panel, size * sizeof(double)) == 0);
+  mu_assert(memcmp(whole.norm, runs.norm, ke_padded(n) * sizeof(double)) == 0);
+  mu_assert(t.checks == 2);
+  free(x), free(shifts);
+  release(&whole);
+  release(&runs);
+}
+
 int main(void)
 {
   fill();
@@ -363,5 +389,6 @@ int main(void)
   mu_run(properties_follow_from_the_parts);
   mu_run(ranges_are_those_of_the_parts);
   mu_run(a_new_kernel_works_everywhere);
+  mu_run(long_tables_are_packed_between_looks);
   return mu_report();
 }

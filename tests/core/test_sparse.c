@@ -87,7 +87,7 @@ static ke_rows packed_for(const ke_kernel *kernel, const double *x)
   free(rows.norm);
   rows.norm = malloc(ke_kernel_blocks(kernel) * ke_padded(N) * sizeof(double));
   rows.blocks = ke_kernel_blocks(kernel);
-  ke_pack_for(kernel, x, N, (ke_transform){0}, &rows);
+  ke_pack_for(kernel, x, N, (ke_transform){0}, &rows, NULL);
   return rows;
 }
 
