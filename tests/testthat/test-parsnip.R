@@ -174,3 +174,11 @@ test_that("tidiers see the model inside", {
   expect_identical(generics::glance(fit)$nobs, 32L)
   expect_equal(generics::augment(fit, mtcars)$.pred, predict(fit, mtcars)$.pred)
 })
+
+test_that("the column of a grid is named by tune() or by the argument", {
+  skip_if_not_installed("rlang")
+  expect_identical(tuned_name(rlang::quo(tune("rows")), "size"), "rows")
+  expect_identical(tuned_name(rlang::quo(tune()), "size"), "size")
+  expect_identical(tuned_name(rlang::quo(sqrt(16)), "size"), "size")
+  expect_identical(tuned_name(rlang::quo(5), "size"), "size")
+})
