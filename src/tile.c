@@ -274,26 +274,29 @@ void ke_tile(const ke_kernel *kernel, ke_range a, ke_range b, double *out, size_
 static void diagonal_of(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
                         double *out);
 
+static double on_diagonal(const ke_kernel *kernel, const ke_rows *own, size_t i)
+{
+  const double nothing = 0.0;
+  double value = kernel->type->distance ? nothing : own->norm[i];
+  ke_column c = ke_column_of(kernel, own, i, own, i);
+  if (kernel->type->distance) {
+    c.other = nothing;
+    c.norm = &nothing;
+  }
+  c.m = 1;
+  c.g = &value;
+  ke_finish(&c);
+  return value;
+}
+
+/* A row is at no distance from itself, whatever its length: the value is that of the first. */
 static void leaf_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
                           double *out)
 {
   const ke_rows own = ke_block(rows, kernel->block);
-  const double nothing = 0.0;
-  /* a row is at no distance from itself, whatever its length: the value is that of the first */
-  const size_t different = kernel->type->distance ? ke_smaller(m, 1) : m;
-  for (size_t i = 0; i < different; i++) {
-    ke_column c = ke_column_of(kernel, &own, i0 + i, &own, i0 + i);
-    out[i] = own.norm[i0 + i];
-    if (kernel->type->distance) {
-      out[i] = c.other = nothing;
-      c.norm = &nothing;
-    }
-    c.m = 1;
-    c.g = out + i;
-    ke_finish(&c);
-  }
-  for (size_t i = different; i < m; i++)
-    out[i] = out[0];
+  const double first = on_diagonal(kernel, &own, i0);
+  for (size_t i = 0; i < m; i++)
+    out[i] = kernel->type->distance ? first : on_diagonal(kernel, &own, i0 + i);
 }
 
 static void combined_diagonal(const ke_kernel *kernel, const ke_rows *rows, size_t i0, size_t m,
