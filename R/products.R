@@ -16,9 +16,8 @@ product <- function(a, b) by_rows(a, ncol(b), function(part) part %*% b)
 
 outer_product <- function(a, b = a) by_rows(a, nrow(b), function(part) tcrossprod(part, b))
 
-# To copy a row costs as much as to multiply it by some columns.
 by_rows <- function(a, columns, f) {
-  parts <- pieces(nrow(a), ncol(a) * max(columns, 16))
+  parts <- pieces(nrow(a), ncol(a) * columns)
   if (length(parts) < 2L) return(f(a))
   out <- zeros(nrow(a), columns)
   for (rows in parts) {

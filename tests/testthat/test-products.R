@@ -46,14 +46,3 @@ test_that("two pieces of one row each are two matrices", {
   expect_identical(by_rows(a, 2000, head_of), a[, 1:3000])
   expect_identical(seen, list(c(2L, 6000L)))
 })
-
-test_that("a row that is multiplied by few columns counts as much as by 16: it is copied", {
-  a <- random_matrix(3, 2^20)
-  seen <- list()
-  last_of <- function(part) {
-    seen <<- c(seen, list(nrow(part)))
-    part[, 2^20, drop = FALSE]
-  }
-  expect_identical(by_rows(a, 1, last_of), a[, 2^20, drop = FALSE])
-  expect_identical(seen, list(2L, 1L))
-})
