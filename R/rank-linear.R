@@ -210,8 +210,7 @@ radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-12) {
   parts <- kernel
   parts$weights <- NULL # what the scale factors come on top of
   function(w) {
-    kernel$weights <- w
-    K <- gram_matrix(x, kernel, threads = threads)
+    K <- live_gram(x, kernel, w, threads)
     soft <- K + diag(1 / cost, nrow(K))
     duals <<- svm_duals(soft, sides, Inf, duals, tol)
     sphere <- enclosing_sphere(soft, start = centre, tol = tol)
@@ -219,8 +218,19 @@ radius_margin <- function(x, kernel, sides, cost, threads, tol = 1e-12) {
     norm <- sum(duals * (soft %*% duals))
     slopes <- -norm * tcrossprod(centre) - sphere$radius2 * tcrossprod(duals)
     diag(slopes) <- diag(slopes) + norm * centre
-    c(norm * sphere$radius2, .Call(ffi_scale_gradient, x, core_kernel(parts), w, slopes))
+    c(norm * sphere$radius2, .Call(ffi_scale_gradient, x, core_kernel(parts), w, slopes, threads))
   }
+}
+
+# The Gram matrix under scale factors w; columns that they take away are not looked at.
+live_gram <- function(x, kernel, w, threads) {
+  kernel$weights <- w
+  live <- w != 0
+  if (!all(live) && any(live)) {
+    x <- x[, live, drop = FALSE]
+    kernel <- kernel_columns(kernel, live)
+  }
+  gram_matrix(x, kernel, threads = threads)
 }
 
 # Mean distance of the rows from the image of zero (footnote 4 of Ramona et al.).
@@ -235,8 +245,7 @@ mean_length <- function(x, kernel, threads) {
 
 # Varma and Babu (2009): scale factors that minimise the value of the support vector machine, its
 # dual, plus an L1 penalty on their squares. The penalty at the start is `ridge` times the dual.
-#   d dual / dv = -1/2 sum_c b_c' dK b_c,   b the signed duals:
-# the gradient of <K, BB'>, a target of low rank, on the rows that support.
+#   d dual / dv = -1/2 sum_c b_c' dK b_c,   b the signed duals, on the rows that support.
 rank_gmkl <- function(x, y, control) {
   minimise_bound(x, control, function(x, cost, start) {
     dual <- regularised_dual(x, control$kernel, rank_sides(y), cost, control$threads)
@@ -249,17 +258,14 @@ rank_gmkl <- function(x, y, control) {
 regularised_dual <- function(x, kernel, sides, cost, threads, tol = 1e-10) {
   duals <- NULL
   kernel$weights <- NULL
-  problem <- list(spec = list(type = "product", constant = 0, block = 240),
-                  kernel = core_kernel(kernel))
   function(w, penalty) {
-    kernel$weights <- w
-    K <- gram_matrix(x, kernel, threads = threads)
+    K <- live_gram(x, kernel, w, threads)
     duals <<- svm_duals(K, sides, cost, duals, tol)
     support <- rowSums(duals != 0) > 0
-    problem$x <- x[support, , drop = FALSE]
-    problem$u <- duals[support, , drop = FALSE]
-    forms <- evaluate_criterion(problem, w, threads)
-    c(sum(abs(duals)) - forms$value / 2 + penalty * sum(w^2), penalty - forms$gradient / 2)
+    slope <- .Call(ffi_scale_gradient, x[support, , drop = FALSE], core_kernel(kernel), w,
+                   tcrossprod(duals[support, , drop = FALSE]), threads)
+    value <- sum(abs(duals)) - sum(duals * (K %*% duals)) / 2
+    c(value + penalty * sum(w^2), penalty - slope / 2)
   }
 }
 

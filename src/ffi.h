@@ -162,7 +162,7 @@ SEXP ffi_forms(SEXP grams, SEXP a);
 SEXP ffi_fuse(SEXP grams, SEXP weights);
 SEXP ffi_gram(SEXP source, SEXP threads);
 SEXP ffi_diagonal(SEXP x, SEXP kernel);
-SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients);
+SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients, SEXP threads);
 SEXP ffi_kernel_traits(SEXP kernel);
 SEXP ffi_exact_shift(SEXP x);
 SEXP ffi_add_columns(SEXP sums, SEXP x);

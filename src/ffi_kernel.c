@@ -107,10 +107,42 @@ SEXP ffi_diagonal(SEXP x, SEXP kernel)
   return out;
 }
 
-/* sum_ij G_ij dk_ij / dv_d for scale factors w = sqrt(v). */
-SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients)
+/* Columns at[0 .. count) of x (n rows each), or of one row of numbers; NULL stays NULL. */
+static const double *columns_at(const double *x, size_t n, const size_t *at, size_t count)
 {
-  const ke_env env = ffi_env_serial();
+  if (!x)
+    return NULL;
+  double *some = ffi_doubles(n * count);
+  for (size_t k = 0; k < count; k++)
+    memcpy(some + k * n, x + at[k] * n, n * sizeof(double));
+  return some;
+}
+
+/* x times scale factors `w` (NULL: ones) packed for the kernel, without the columns that they take
+ * away: of many that a search starts with few stay. */
+static ke_rows pack_live(ke_kernel kernel, const double *x, size_t n, size_t d, const double *w,
+                         const ke_env *env)
+{
+  size_t *live = ffi_sizes(d), count = 0;
+  ke_look *look = (ke_look *)ffi_alloc(kernel.blocks, sizeof(ke_look));
+  for (size_t k = 0; k < d; k++)
+    if (!w || w[k] != 0.0)
+      live[count++] = k;
+  for (size_t q = 0; q < kernel.blocks; q++) {
+    look[q] = kernel.look[q];
+    look[q].weights = columns_at(look[q].weights, 1, live, count);
+  }
+  kernel.look = look;
+  ke_rows rows = ffi_rows_alloc(n, count, ke_kernel_blocks(&kernel));
+  const ke_transform how = {.weights = columns_at(w, 1, live, count)};
+  ke_pack_for(&kernel, count < d ? columns_at(x, n, live, count) : x, n, how, &rows, env);
+  return rows;
+}
+
+/* sum_ij G_ij dk_ij / dv_d for scale factors w = sqrt(v). */
+SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients, SEXP threads)
+{
+  const ke_env env = ffi_env(threads);
   ke_gradient g;
   size_t rows, columns;
   memset(&g, 0, sizeof g);
@@ -118,9 +150,7 @@ SEXP ffi_scale_gradient(SEXP x, SEXP kernel, SEXP weights, SEXP coefficients)
   g.kernel = ffi_kernel(kernel, g.d);
   g.coefficients = ffi_matrix(coefficients, &rows, &columns, "coefficients");
   ffi_assert(rows == g.n && columns == g.n && ke_is_smooth(&g.kernel), "coefficients");
-  g.rows = ffi_rows_alloc(g.n, g.d, ke_kernel_blocks(&g.kernel));
-  const ke_transform how = {.weights = ffi_optional(weights, g.d, "weights")};
-  ke_pack_for(&g.kernel, g.x, g.n, how, &g.rows, &env);
+  g.rows = pack_live(g.kernel, g.x, g.n, g.d, ffi_optional(weights, g.d, "weights"), &env);
   g.work = ffi_doubles(ke_gradient_work(&g));
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)g.d));
   ke_scale_gradient(&g, REAL(out), &env);

@@ -5,15 +5,20 @@
  *   inner product   u_e^2 sum_ij P_ij x_ie x_je
  *   distance        u_e^2 sum_ij P_ij (x_ie - x_je)^2
  *
- * in strips of STRIP rows, on unweighted x. Cost n^2 (4 d flops + one value and slope) a block.
+ * on unweighted x. Pairs of rows are taken once, P_ij + P_ji, in strips of STRIP rows; columns
+ * whose scale factor is zero have no part in H. Threads share the columns, never a sum. Cost n^2 /
+ * 2 (3 d flops + one value and slope of the columns that have a part) a block.
  */
 #include "gradient.h"
 
 #include "simd.h"
+#include "threads.h"
 
 #include <string.h>
 
-#define STRIP 48
+#define STRIP 48 /* rows of P at a time, a multiple of 16, */
+#define SPAN 64  /* and columns: they stay in the nearest cache */
+#define GROUP 32 /* columns of x a thread takes at a time */
 
 size_t ke_gradient_work(const ke_gradient *g)
 {
@@ -21,13 +26,21 @@ size_t ke_gradient_work(const ke_gradient *g)
   return STRIP * (blocks * (g->n + KE_PANEL + 1) + 1) + ke_slopes_work(&g->kernel, STRIP);
 }
 
-/* P of rows i0 .. i0 + m: column j of block q at p + (j + q n) STRIP. */
+/* What rows i and j of G weigh together, in the triangle on and below the diagonal. */
+static double pair_weight(const ke_gradient *g, size_t i, size_t j)
+{
+  const double *G = g->coefficients;
+  return j < i ? G[i + j * g->n] + G[j + i * g->n] : j == i ? G[i + i * g->n] : 0.0;
+}
+
+/* P of rows i0 .. i0 + m and columns up to i0 + m, zeros below: column j of block q at
+ * p + (j + q n) STRIP. */
 static void fill_strip(const ke_gradient *g, size_t i0, size_t m, double *p)
 {
   const size_t n = g->n, blocks = ke_kernel_blocks(&g->kernel), apart = KE_PANEL * STRIP;
   double *inner = p + blocks * n * STRIP, *slope = inner + blocks * apart;
   double *value = slope + blocks * STRIP, *work = value + STRIP;
-  for (size_t j = 0; j < n; j++) {
+  for (size_t j = 0; j < i0 + m; j++) {
     for (size_t q = 0; j % KE_PANEL == 0 && q < blocks; q++) {
       const ke_rows rows = ke_block(&g->rows, q);
       ke_inner(&rows, i0, m, &rows, j, ke_smaller(KE_PANEL, n - j), inner + q * apart, STRIP);
@@ -36,56 +49,83 @@ static void fill_strip(const ke_gradient *g, size_t i0, size_t m, double *p)
         &g->kernel, &g->rows, &g->rows, i0, m, j, inner + j % KE_PANEL * STRIP, apart, STRIP};
     ke_slopes(&c, value, slope, work);
     for (size_t q = 0; q < blocks; q++)
-      for (size_t i = 0; i < m; i++)
-        p[i + (j + q * n) * STRIP] = slope[i + q * STRIP] * g->coefficients[i0 + i + j * n];
+      for (size_t i = 0; i < STRIP; i++)
+        p[i + (j + q * n) * STRIP] = i < m ? slope[i + q * STRIP] * pair_weight(g, i0 + i, j) : 0.0;
   }
 }
 
-/* P of one block, and the rows it has. */
+/* P of one block, the rows it has, and whose columns it weighs. */
 typedef struct {
-  const double *p;
-  size_t n, i0, m;
+  const ke_gradient *g;
+  const double *p, *weights; /* weights of the block, or NULL */
+  size_t i0, m, first;       /* the first group of columns */
   int distance;
+  double *out;
 } strip;
 
-/* sum_ij P_ij x_i x_j of one column x, or P_ij (x_i - x_j)^2: differences, however far off x is. */
-INLINE double form_of(const strip *s, const double *x, int distance)
+/* What four rows add to a sum: P_ij x_i x_j, or P_ij (x_i - x_j)^2: differences, however far off x
+ * is. */
+INLINE void add_four(v4 *sum, const double *p, const double *own, double x, int distance)
 {
-  const double *own = x + s->i0;
-  v4 even = SPLAT(0.0), odd = SPLAT(0.0);
-  double rest = 0.0;
-  for (size_t j = 0; j < s->n; j++) {
-    const double *p = s->p + j * STRIP;
-    size_t i = 0;
-    for (; i + 8 <= s->m; i += 8) {
-      const v4 a = LOAD(own + i), b = LOAD(own + i + 4), gap_a = a - x[j], gap_b = b - x[j];
-      even += LOAD(p + i) * (distance ? gap_a * gap_a : a * x[j]);
-      odd += LOAD(p + i + 4) * (distance ? gap_b * gap_b : b * x[j]);
+  const v4 a = LOAD(own), gap = a - x;
+  *sum += LOAD(p) * (distance ? gap * gap : a * x);
+}
+
+/* Their sum over rows own[0 .. STRIP) and columns x[0 .. count); four sums overlap. */
+INLINE double form_of(const double *p, const double *own, const double *x, size_t count,
+                      int distance)
+{
+  v4 first = {0}, second = {0}, third = {0}, fourth = {0};
+  for (size_t j = 0; j < count; j++, p += STRIP)
+    for (size_t i = 0; i < STRIP; i += 16) {
+      add_four(&first, p + i, own + i, x[j], distance);
+      add_four(&second, p + i + 4, own + i + 4, x[j], distance);
+      add_four(&third, p + i + 8, own + i + 8, x[j], distance);
+      add_four(&fourth, p + i + 12, own + i + 12, x[j], distance);
     }
-    for (; i < s->m; i++)
-      rest += p[i] * (distance ? (own[i] - x[j]) * (own[i] - x[j]) : own[i] * x[j]);
+  const v4 all = (first + second) + (third + fourth);
+  return sum_v4(&all);
+}
+
+INLINE void strip_form_body(const double *p, const double *own, const double *x, size_t count,
+                            int distance, double *out)
+{
+  *out += distance ? form_of(p, own, x, count, 1) : form_of(p, own, x, count, 0);
+}
+
+DEFINE_DISPATCHED(static, strip_form,
+                  (const double *p, const double *own, const double *x, size_t count, int distance,
+                   double *out),
+                  (p, own, x, count, distance, out))
+
+/* A group of columns against all of a strip, a span of it at a time. */
+static void add_group(void *data, size_t item, size_t worker)
+{
+  const strip *s = (const strip *)data;
+  const size_t n = s->g->n, e0 = (s->first + item) * GROUP, end = s->i0 + s->m;
+  const size_t columns = ke_smaller(GROUP, s->g->d - e0);
+  double own[GROUP * STRIP] = {0.0}, form[GROUP] = {0.0};
+  (void)worker;
+  for (size_t e = 0; e < columns; e++)
+    memcpy(own + e * STRIP, s->g->x + (e0 + e) * n + s->i0, s->m * sizeof(double));
+  for (size_t j = 0; j < end; j += SPAN)
+    for (size_t e = 0; e < columns; e++)
+      strip_form(s->p + j * STRIP, own + e * STRIP, s->g->x + (e0 + e) * n + j,
+                 ke_smaller(SPAN, end - j), s->distance, &form[e]);
+  for (size_t e = 0; e < columns; e++) {
+    const double u = s->weights ? s->weights[e0 + e] : 1.0;
+    s->out[e0 + e] += u * u * form[e];
   }
-  const v4 both = even + odd;
-  return sum_v4(&both) + rest;
 }
 
-INLINE void strip_form_body(const strip *s, const double *x, double *out)
+static void add_block(strip *s, const ke_env *env)
 {
-  *out = s->distance ? form_of(s, x, 1) : form_of(s, x, 0);
-}
-
-DEFINE_DISPATCHED(static, strip_form, (const strip *s, const double *x, double *out), (s, x, out))
-
-static void add_block(const ke_gradient *g, const strip *s, const double *weights, double *out,
-                      const ke_env *env)
-{
-  const size_t columns = ke_batch(4.0 * (double)s->m * (double)s->n);
-  for (size_t e = 0; e < g->d; e++) {
-    double form;
-    if (e % columns == 0)
-      ke_check(env);
-    strip_form(s, g->x + e * g->n, &form);
-    out[e] += (weights ? weights[e] * weights[e] : 1.0) * form;
+  const size_t groups = (s->g->d + GROUP - 1) / GROUP;
+  const double flops = 3.0 * GROUP * STRIP * (double)(s->i0 + s->m);
+  const size_t step = ke_portion(env, flops);
+  for (; s->first < groups; s->first += step) {
+    ke_check(env);
+    ke_share(env, ke_smaller(step, groups - s->first), flops, add_group, s);
   }
 }
 
@@ -98,8 +138,10 @@ void ke_scale_gradient(const ke_gradient *g, double *out, const ke_env *env)
     ke_check(env);
     fill_strip(g, i0, m, g->work);
     for (size_t q = 0; q < ke_kernel_blocks(&g->kernel); q++) {
-      const strip s = {g->work + q * n * STRIP, n, i0, m, ke_block_is_distance(&g->kernel, q)};
-      add_block(g, &s, g->kernel.blocks ? g->kernel.look[q].weights : NULL, out, env);
+      const double *weights = g->kernel.blocks ? g->kernel.look[q].weights : NULL;
+      strip s = {
+          g, g->work + q * n * STRIP, weights, i0, m, 0, ke_block_is_distance(&g->kernel, q), out};
+      add_block(&s, env);
     }
   }
 }

@@ -8,7 +8,8 @@ typedef struct {
   ke_kernel kernel; /* one that has slopes */
   size_t n, d;
   const double *x;            /* n x d, not weighted */
-  ke_rows rows;               /* x times scale factors w, packed for the kernel */
+  ke_rows rows;               /* x times scale factors w, packed for the kernel; columns whose
+                                 factor is zero may be left out */
   const double *coefficients; /* n x n */
   double *work;               /* ke_gradient_work() */
 } ke_gradient;

@@ -184,9 +184,9 @@ glue_calls <- function() {
     ffi_kernel_traits = list(list(both),
       list(Filter(function(bad) is.null(as.list(bad)$weights), bad_kernel))),
     ffi_scale_gradient = list(
-      list(x, both, c(1, 1), K),
+      list(x, both, c(1, 0), K, 1L),
       list(bad_x, c(bad_kernel, list(spline)), list(1, short, 1:2),
-        list(K[, -1], text, K[-1, -1], c(K)))
+        list(K[, -1], text, K[-1, -1], c(K)), bad_threads)
     ),
     ffi_softmax = list(list(x, label, rep(1, 6), c(0, 0, 0), 0.1),
       list(bad_x, list(label[-1], as.double(label), replace(label, 2, 3L), replace(label, 2, NA)),

@@ -271,8 +271,31 @@ test_that("gradients of any sum of kernel values match differences", {
       step <- replace(numeric(3), d, h)
       (value(w^2 + step) - value(w^2 - step)) / (2 * h)
     }, 0)
-    expect_equal(.Call(ffi_scale_gradient, x, core_kernel(kernel), w, G), by_difference,
+    expect_equal(.Call(ffi_scale_gradient, x, core_kernel(kernel), w, G, 1L), by_difference,
       tolerance = 1e-6, label = name)
+  }
+})
+
+test_that("scale factors of zero have a slope, on one thread as on two", {
+  x <- random_matrix(230, 70)
+  G <- random_matrix(230, 230) # pairs of rows may weigh differently either way
+  w <- replace(rep(1, 70), c(2, 69), 0)
+  part <- rbf_kernel(4)
+  part$weights <- rep(c(1, 2), 35) # two blocks of columns
+  for (kernel in list(rbf_kernel(3), polynomial_kernel(2), linear_kernel() + part * 0.5)) {
+    slope <- .Call(ffi_scale_gradient, x, core_kernel(kernel), w, G, 1L)
+    value <- function(v) {
+      kernel$weights <- sqrt(v)
+      sum(G * gram(x, kernel))
+    }
+    h <- 1e-5
+    for (d in c(2, 69, 70)) { # at the bound one side is all there is
+      step <- replace(numeric(70), d, h)
+      start <- value(w^2)
+      by_difference <- (-3 * start + 4 * value(w^2 + step) - value(w^2 + 2 * step)) / (2 * h)
+      expect_equal(slope[d], by_difference, tolerance = 1e-5)
+    }
+    expect_identical(.Call(ffi_scale_gradient, x, core_kernel(kernel), w, G, 2L), slope)
   }
 })
 
