@@ -102,7 +102,7 @@ SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP threads)
   f.chosen = ffi_optional(chosen, f.d, "chosen");
   f.gamma = ffi_optional(gamma, f.d, "gamma");
   ffi_assert(f.chosen != NULL && f.gamma != NULL, "set");
-  double *work = ffi_doubles(ke_flip_work(&env));
+  double *work = ffi_doubles(ke_flip_work());
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)f.d));
   SEXP kk = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)f.d));
   ke_flip_sums(&f, REAL(kt), REAL(kk), work, &env);

@@ -4,91 +4,93 @@
  * kernel on S with e flipped is
  *   exp(-gamma_e (D_ij + d_e,ij^2))  if e is added,   exp(-gamma_e (D_ij - d_e,ij^2))  if taken
  * out, so each column costs one exponential a pair of rows whatever its width, and forward
- * selection and backward elimination are one sweep over tiles. Tiles on the diagonal count once,
- * others twice. Threads divide the columns, never a sum. Nothing of size n^2 is held; cost n^2 d /
- * 2 values.
+ * selection and backward elimination are one sweep over tiles. A pair of rows is taken once and
+ * counts twice; of a row with itself the value is 1. Threads divide the columns, never a sum.
+ * Nothing of size n^2 is held; cost n^2 d / 2 values.
  */
-#include "exp.h"
+#include "exp_v4.h"
 #include "kernelect.h"
 #include "simd.h"
 #include "threads.h"
 
+#include <math.h>
 #include <string.h>
+
 #define CELLS (KE_FLIP_TILE * KE_FLIP_TILE)
-#define NEAR 8     /* columns of a tile whose values stay in the nearest cache */
 #define FLOPS 32.0 /* of a value: difference, exponential, two sums */
 
 typedef struct {
   ke_flip *f;
   size_t i0, m, j0, k;
-  double share;
   double *sums[2];
-  double *target, *base, *own; /* own: KE_FLIP_TILE x NEAR a worker */
+  double *target, *base;
+  size_t first; /* column that is taken next */
 } flip_tile;
 
-size_t ke_flip_work(const ke_env *env)
+size_t ke_flip_work(void) { return 2 * CELLS; }
+
+/* A column of a tile, values i .. m against one: exp(-gamma (base + sign (x_i - z)^2)), nothing
+ * below distance zero, times the target and squared. */
+typedef struct {
+  const double *base, *target, *x;
+  double z, sign, gamma;
+} cells;
+
+#define LEAST -700.0 /* of exponents, for exp_normal_v4: nothing beside the diagonal */
+
+INLINE void add_values(const cells *c, const v4 *base, const v4 *x, const v4 *target, v4 sums[2])
 {
-  return 2 * CELLS + (size_t)env->threads * KE_FLIP_TILE * NEAR;
+  const v4 gap = *x - c->z;
+  v4 distance = *base + c->sign * (gap * gap);
+  distance = (v4)((l4)distance & (distance > 0.0));
+  v4 value = -c->gamma * distance;
+  value = SELECT(value > LEAST, value, SPLAT(LEAST));
+  exp_normal_v4(&value);
+  sums[0] += *target * value;
+  sums[1] += value * value;
 }
 
-/* out = -gamma (base + sign (x_i - z)^2) for a column of the tile, nothing below distance zero. */
-INLINE void exponents_body(const double *base, const double *x, double z, double sign, double gamma,
-                           size_t m, double *out)
+INLINE void add_cells_body(const cells *c, size_t i, size_t m, v4 totals[2])
 {
-  size_t i = 0;
+  v4 sums[2] = {totals[0], totals[1]};
   for (; i + 4 <= m; i += 4) {
-    const v4 gap = LOAD(x + i) - SPLAT(z), distance = LOAD(base + i) + sign * (gap * gap);
-    STORE(out + i, -gamma * SELECT(distance > 0.0, distance, SPLAT(0.0)));
+    const v4 base = LOAD(c->base + i), x = LOAD(c->x + i), target = LOAD(c->target + i);
+    add_values(c, &base, &x, &target, sums);
   }
-  for (; i < m; i++) {
-    const double gap = x[i] - z, distance = base[i] + sign * (gap * gap);
-    out[i] = distance > 0.0 ? -gamma * distance : 0.0;
+  if (i < m) { /* what is beyond the end is far away */
+    v4 base = SPLAT(HUGE_VAL), x = SPLAT(c->z), target = {0};
+    memcpy(&base, c->base + i, (m - i) * sizeof(double));
+    memcpy(&x, c->x + i, (m - i) * sizeof(double));
+    memcpy(&target, c->target + i, (m - i) * sizeof(double));
+    add_values(c, &base, &x, &target, sums);
   }
+  totals[0] = sums[0], totals[1] = sums[1];
 }
 
-DEFINE_DISPATCHED(static, exponents,
-                  (const double *base, const double *x, double z, double sign, double gamma,
-                   size_t m, double *out),
-                  (base, x, z, sign, gamma, m, out))
+DEFINE_DISPATCHED(static, add_cells, (const cells *c, size_t i, size_t m, v4 totals[2]),
+                  (c, i, m, totals))
 
-INLINE void add_sums_body(const double *target, const double *k, size_t count, double *sums)
-{
-  v4 kt = {0}, kk = {0};
-  size_t p = 0;
-  for (; p + 4 <= count; p += 4) {
-    kt += LOAD(target + p) * LOAD(k + p);
-    kk += LOAD(k + p) * LOAD(k + p);
-  }
-  sums[0] += sum_v4(&kt), sums[1] += sum_v4(&kk);
-  for (; p < count; p++)
-    sums[0] += target[p] * k[p], sums[1] += k[p] * k[p];
-}
-
-DEFINE_DISPATCHED(static, add_sums,
-                  (const double *target, const double *k, size_t count, double *sums),
-                  (target, k, count, sums))
-
-static void flip_column(void *data, size_t e, size_t worker)
+static void flip_column(void *data, size_t item, size_t worker)
 {
   const flip_tile *t = (const flip_tile *)data;
   const ke_flip *f = t->f;
+  const size_t e = t->first + item;
+  (void)worker;
   if (!(f->gamma[e] > 0.0))
     return;
   const double *x = f->x + e * f->n, sign = f->chosen[e] != 0.0 ? -1.0 : 1.0;
-  double *cells = t->own + worker * KE_FLIP_TILE * NEAR, sums[2] = {0.0, 0.0};
-  for (size_t j0 = 0; j0 < t->k; j0 += NEAR) {
-    const size_t k = ke_smaller(NEAR, t->k - j0), at = j0 * t->m;
-    for (size_t j = 0; j < k; j++)
-      exponents(t->base + at + j * t->m, x + t->i0, x[t->j0 + j0 + j], sign, f->gamma[e], t->m,
-                cells + j * t->m);
-    ke_exp(cells, cells, t->m * k);
-    add_sums(t->target + at, cells, t->m * k, sums);
+  v4 sums[2] = {{0}};
+  for (size_t j = 0; j < t->k; j++) {
+    const size_t at = j * t->m;
+    const cells c = {t->base + at, t->target + at, x + t->i0, x[t->j0 + j], sign, f->gamma[e]};
+    add_cells(&c, t->i0 == t->j0 ? j / 4 * 4 : 0, t->m, sums);
   }
-  t->sums[0][e] += t->share * sums[0];
-  t->sums[1][e] += t->share * sums[1];
+  t->sums[0][e] += 2.0 * sum_v4(&sums[0]);
+  t->sums[1][e] += 2.0 * sum_v4(&sums[1]);
 }
 
-/* Squared distances on the set; rows that are equal there are at distance exactly zero. */
+/* Squared distances on the set; rows that are equal there are at distance exactly zero. Pairs that
+ * come elsewhere, on and above the diagonal, are too far apart to count. */
 static void set_distances(const flip_tile *t)
 {
   const ke_rows *rows = &t->f->rows;
@@ -96,40 +98,55 @@ static void set_distances(const flip_tile *t)
   for (size_t j = 0; j < t->k; j++)
     for (size_t i = 0; i < t->m; i++) {
       double *to = t->base + i + j * t->m;
-      *to = (rows->norm[t->i0 + i] - *to) + (rows->norm[t->j0 + j] - *to);
+      *to = t->i0 + i <= t->j0 + j ? HUGE_VAL
+                                   : (rows->norm[t->i0 + i] - *to) + (rows->norm[t->j0 + j] - *to);
     }
 }
 
-/* With many columns a tile is made smaller, so that an interrupt is answered in time. */
-static size_t tile_edge(size_t d)
+/* What rows have with themselves, where a column is wanted. */
+static void start_sums(const ke_flip *f, double *kt, double *kk)
 {
-  size_t edge = KE_FLIP_TILE;
-  while (edge > KE_PANEL && FLOPS * (double)(edge * edge) * (double)d > KE_PATIENCE)
-    edge /= 2;
-  return edge;
+  double own = 0.0, block[KE_PANEL * KE_PANEL];
+  for (size_t i = 0; i < f->n; i += KE_PANEL) {
+    const size_t m = ke_smaller(KE_PANEL, f->n - i);
+    ke_inner(&f->target, i, m, &f->target, i, m, block, KE_PANEL);
+    for (size_t q = 0; q < m; q++)
+      own += block[q * (KE_PANEL + 1)];
+  }
+  for (size_t e = 0; e < f->d; e++) {
+    kt[e] = f->gamma[e] > 0.0 ? own : 0.0;
+    kk[e] = f->gamma[e] > 0.0 ? (double)f->n : 0.0;
+  }
+}
+
+/* All columns on a tile, a portion of them between two looks at an interrupt. */
+static void flip_columns(flip_tile *t, const ke_env *env)
+{
+  const double flops = FLOPS * (double)(t->m * t->k);
+  const size_t d = t->f->d, step = ke_portion(env, flops);
+  for (; t->first < d; t->first += step) {
+    ke_check(env);
+    ke_share(env, ke_smaller(step, d - t->first), flops, flip_column, t);
+  }
 }
 
 void ke_flip_sums(ke_flip *f, double *kt, double *kk, double *work, const ke_env *env)
 {
-  const size_t edge = tile_edge(f->d);
-  memset(kt, 0, f->d * sizeof(double));
-  memset(kk, 0, f->d * sizeof(double));
+  start_sums(f, kt, kk);
   ke_pack(f->x, f->n, &(ke_transform){.weights = f->chosen}, &f->rows);
-  for (size_t j0 = 0; j0 < f->n; j0 += edge)
-    for (size_t i0 = j0; i0 < f->n; i0 += edge) {
+  for (size_t j0 = 0; j0 < f->n; j0 += KE_FLIP_TILE)
+    for (size_t i0 = j0; i0 < f->n; i0 += KE_FLIP_TILE) {
       flip_tile t = {f,
                      i0,
-                     ke_smaller(edge, f->n - i0),
+                     ke_smaller(KE_FLIP_TILE, f->n - i0),
                      j0,
-                     ke_smaller(edge, f->n - j0),
-                     i0 == j0 ? 1.0 : 2.0,
+                     ke_smaller(KE_FLIP_TILE, f->n - j0),
                      {kt, kk},
                      work,
                      work + CELLS,
-                     work + 2 * CELLS};
-      ke_check(env);
+                     0};
       ke_inner(&f->target, i0, t.m, &f->target, j0, t.k, t.target, t.m);
       set_distances(&t);
-      ke_share(env, f->d, FLOPS * (double)(t.m * t.k), flip_column, &t);
+      flip_columns(&t, env);
     }
 }

@@ -5,7 +5,7 @@
 #include "env.h"
 #include "rows.h"
 
-/* Rows and columns of a tile, at most; fewer where there are many columns. */
+/* Rows and columns of a tile, at most. */
 #define KE_FLIP_TILE 64
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
 } ke_flip;
 
 /* Doubles that `work` must hold. */
-size_t ke_flip_work(const ke_env *env);
+size_t ke_flip_work(void);
 
 /* For every column wanted the set with that column added or, if it is a member, taken out: <K,T>
  * into kt and <K,K> into kk (d each; 0 for the others), K = exp(-gamma distance^2). */
