@@ -134,6 +134,7 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads);
 SEXP ffi_centred_system(SEXP K, SEXP w, SEXP means, SEXP nu);
 SEXP ffi_centred_crossprod(SEXP z, SEXP centre);
 SEXP ffi_cholesky(SEXP a);
+SEXP ffi_product(SEXP a, SEXP b);
 SEXP ffi_solve(SEXP a, SEXP b);
 SEXP ffi_distances(SEXP x);
 SEXP ffi_divide_upper(SEXP b, SEXP center, SEXP r);

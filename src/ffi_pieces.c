@@ -36,6 +36,21 @@ SEXP ffi_solve(SEXP a, SEXP b)
   return good ? out : R_NilValue;
 }
 
+/* a b */
+SEXP ffi_product(SEXP a, SEXP b)
+{
+  size_t n, inner, rows, m;
+  const double *left = ffi_matrix(a, &n, &inner, "matrix"), *right = ffi_matrix(b, &rows, &m, "b");
+  ffi_assert(rows == inner && n > 0 && inner > 0 && m > 0, "dimensions");
+  const ke_env env = ffi_env_serial();
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)m));
+  ke_add_multiple(1.0, (ke_dense){(double *)left, n, inner, n},
+                  (ke_dense){(double *)right, inner, m, inner}, 0.0, (ke_dense){REAL(out), n, m, n},
+                  &env);
+  UNPROTECT(1);
+  return out;
+}
+
 /* (b - center) R^{-1}, R upper triangular. */
 SEXP ffi_divide_upper(SEXP b, SEXP center, SEXP r)
 {

@@ -61,6 +61,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_nested_errors, 6),
     ENTRY(ffi_nested_loo, 4),
     ENTRY(ffi_processors, 0),
+    ENTRY(ffi_product, 2),
     ENTRY(ffi_qr_append, 2),
     ENTRY(ffi_qr_regression, 4),
     ENTRY(ffi_regress, 6),

@@ -66,6 +66,7 @@ glue_calls <- function() {
     ffi_centred_crossprod = list(list(x + 0, TRUE), list(bad_x, NULL)),
     ffi_cholesky = list(list(K), list(list(K[, -1], text, K[0, 0]))),
     ffi_has_parts = list(list(list(a = 1), list(a = 1)), list(NULL, NULL)), # takes anything
+    ffi_product = list(list(K, x), list(list(K[, -1], text, K[0, 0]), list(x[-1, ], 1:6, x[, 0]))),
     ffi_solve = list(list(K, rep(1, 6)), list(list(K[, -1], text, K[0, 0]), list(1, NULL, 1:6))),
     ffi_distances = list(list(x), list(c(list(x[0, ]), bad_x))),
     ffi_column_moments = list(list(x), list(bad_x)),

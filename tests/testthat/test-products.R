@@ -13,6 +13,16 @@ test_that("products in pieces are the products", {
   expect_identical(zeros(1100, 1000), matrix(0, 1100, 1000))
 })
 
+test_that("products with few columns are those of R on both sides of the limit", {
+  for (n in c(2048, 2049)) { # 2^22 products, and more
+    a <- random_matrix(n, 1024, 3)
+    b <- random_matrix(1024, 2, 4)
+    expect_equal(product(a, b), a %*% b)
+  }
+  expect_length(pieces(2048, 8 * 1024 * 2), 1)
+  expect_length(pieces(2049, 8 * 1024 * 2), 2)
+})
+
 test_that("pieces of one row are still matrices", {
   a <- random_matrix(2, 4100)
   expect_length(pieces(nrow(a), ncol(a)^2), 2)
