@@ -43,8 +43,13 @@ typedef struct {
   size_t *born;                               /* counts the threads that were started */
 } ke_env;
 
-/* Work between two looks at an interrupt, in flops: some tens of milliseconds for one thread. */
-#define KE_PATIENCE 2.5e8
+/* Work between two looks at an interrupt, in flops: ten to twenty milliseconds for one thread, or
+ * some tens where a machine is slow. */
+#define KE_PATIENCE 1e8
+
+/* A number in memory that nobody has touched before takes as long as so many flops: the system finds
+ * and clears a page, on a virtual machine twice. */
+#define KE_FRESH 64.0
 
 /* How many items of `flops` each that is; at least 1. It does not depend on the threads, so that
  * sums over batches do not either. */

@@ -306,8 +306,9 @@ ke_status ke_expand(const ke_expansion *e, const double *x, size_t n, double *ou
 {
   const size_t tiles = tiles_of(e, n), all = rooms(e, n, env);
   const size_t rows = tile_rows(e, n), size = room_size(e, rows);
-  const double flops = (double)rows * row_flops(e);
-  const size_t step = ke_portion(env, flops);
+  const double flops = (double)rows * row_flops(e),
+               fresh = (double)rows * (double)ke_expansion_width(e);
+  const size_t step = ke_portion(env, flops + KE_FRESH * fresh);
   job j = {e, x, n, rows, 0, out, work};
   double bad = 0.0;
   for (size_t w = 0; w < all; w++)

@@ -80,9 +80,9 @@ void ke_gram(const ke_source *s, double *out, const ke_env *env)
 {
   const size_t high = tiles(s->n), wide = tiles(s->columns);
   const size_t count = s->symmetric ? high * (high + 1) / 2 : high * wide;
-  const double flops = TILE * TILE * s->cost;
+  const double flops = TILE * TILE * s->cost, fresh = TILE * TILE * (s->symmetric ? 2.0 : 1.0);
   const ke_env crew = ke_source_env(s, env);
-  const size_t step = ke_portion(&crew, flops);
+  const size_t step = ke_portion(&crew, flops + KE_FRESH * fresh);
   job j = {s, out, 0};
   for (; j.first < count; j.first += step) {
     ke_check(env);

@@ -42,7 +42,7 @@ void ke_columns(const ke_source *s, size_t count, size_t i0, size_t m, double *o
 void ke_source_columns(const ke_source *s, const size_t *index, size_t count, double *out,
                        size_t ldo, const ke_env *env)
 {
-  const size_t step = KE_TILE * ke_batch(KE_TILE * (double)count * s->cost);
+  const size_t step = KE_TILE * ke_batch(KE_TILE * (double)count * (s->cost + KE_FRESH));
   s->does->gather(s->self, KE_PICKS, index, count);
   for (size_t i0 = 0; i0 < s->n; i0 += step) {
     ke_check(env);

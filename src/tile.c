@@ -105,11 +105,11 @@ int ke_within_range(const ke_kernel *kernel, const ke_rows *rows)
   return isfinite(bound(kernel, rows));
 }
 
-/* A run of rows at a time. Fresh memory is slow: that is what a number costs. */
+/* A run of rows at a time. */
 static void pack_runs(const double *x, size_t ldx, const ke_transform *how, const double *weights,
                       const ke_rows *rows, const ke_env *env)
 {
-  const size_t run = ke_padded(ke_batch(128.0 * (double)(rows->d + 1)));
+  const size_t run = ke_padded(ke_batch(KE_FRESH * (double)(rows->d + 1)));
   for (size_t i = 0; i < rows->n; i += run) {
     ke_rows part = *rows;
     if (env && i > 0)

@@ -321,7 +321,7 @@ static void backtracking_gives_up_where_rounding_begins(void)
 /* Strips come in batches whatever the blocks, each of which has fewer than the one before. */
 static void strips_look_for_interrupts(void)
 {
-  enum { BATCH = 8, ROWS = 9 * KE_STRIP + 5, STRIPS = 10, WIDE = 1000 };
+  enum { BATCH = 3, ROWS = 9 * KE_STRIP + 5, STRIPS = 10, WIDE = 1000 };
   double *many = draw_many(ROWS * WIDE, 3), *work, value, gradient[WIDE];
   size_t strips = 0;
   ke_criterion c;

@@ -68,7 +68,7 @@ static void flipped_sets_match(void)
 /* 32 flops a value: MANY columns on a tile of 64^2 are beyond KE_PATIENCE, half of them are not. */
 static void many_columns_are_taken_in_portions(void)
 {
-  enum { ROWS = 70, MANY = 3800 };
+  enum { ROWS = 70, MANY = 1500 };
   double *x = calloc(ROWS * MANY, sizeof *x), *zero = calloc(MANY, sizeof *zero);
   double *out = malloc(2 * MANY * sizeof(double)), *u = draw_many(ROWS, 6);
   tally t;

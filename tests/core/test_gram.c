@@ -95,7 +95,7 @@ static void threads_do_not_change_a_bit(void)
     mu_assert(matrices_are_tiles(&kernels[q], 491, 300, 5, 2));
 }
 
-enum { EDGE = 96 /* of a tile */, WIDE = 6000, TILES_IF_WIDE = 2 /* between two looks */ };
+enum { EDGE = 96 /* of a tile */, WIDE = 2400, TILES_IF_WIDE = 2 /* between two looks */ };
 
 /* Small matrices take one look; wide data mean more work a tile, so more looks. */
 static void interrupts_are_looked_for(void)

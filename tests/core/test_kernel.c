@@ -355,7 +355,7 @@ static void a_new_kernel_works_everywhere(void)
 /* Three runs of rows, the last of an odd number, are those of one go. */
 static void long_tables_are_packed_between_looks(void)
 {
-  enum { D = 999, RUN = 1956 }; /* 2.5e8 / 128 / (D + 1), in fours */
+  enum { D = 999, RUN = 1564 }; /* KE_PATIENCE / KE_FRESH / (D + 1), in fours */
   const size_t n = 2 * RUN + 3, size = ke_panel_size(n, D);
   const double shift = 0.25;
   double *x = draw_many(n * D, 91), *shifts = malloc(D * sizeof(double));
