@@ -16,8 +16,8 @@
 
 #include <string.h>
 
-#define STRIP 48 /* rows of P at a time, a multiple of 16, */
-#define SPAN 64  /* and columns: they stay in the nearest cache */
+#define STRIP 32 /* rows of P at a time, */
+#define SPAN 96  /* and columns: they stay in the nearest cache */
 #define GROUP 32 /* columns of x a thread takes at a time */
 
 size_t ke_gradient_work(const ke_gradient *g)
@@ -65,24 +65,30 @@ typedef struct {
 
 /* What four rows add to a sum: P_ij x_i x_j, or P_ij (x_i - x_j)^2: differences, however far off x
  * is. */
-INLINE void add_four(v4 *sum, const double *p, const double *own, double x, int distance)
+INLINE void add_four(v4 *sum, const double *p, const v4 *own, double x, int distance)
 {
-  const v4 a = LOAD(own), gap = a - x;
-  *sum += LOAD(p) * (distance ? gap * gap : a * x);
+  const v4 gap = *own - x;
+  *sum += LOAD(p) * (distance ? gap * gap : *own * x);
 }
 
-/* Their sum over rows own[0 .. STRIP) and columns x[0 .. count); four sums overlap. */
+/* Their sum over rows own[0 .. STRIP), which stay in registers, and columns x[0 .. count); four
+ * sums overlap. */
 INLINE double form_of(const double *p, const double *own, const double *x, size_t count,
                       int distance)
 {
+  const v4 a = LOAD(own), b = LOAD(own + 4), c = LOAD(own + 8), d = LOAD(own + 12);
+  const v4 e = LOAD(own + 16), f = LOAD(own + 20), g = LOAD(own + 24), h = LOAD(own + 28);
   v4 first = {0}, second = {0}, third = {0}, fourth = {0};
-  for (size_t j = 0; j < count; j++, p += STRIP)
-    for (size_t i = 0; i < STRIP; i += 16) {
-      add_four(&first, p + i, own + i, x[j], distance);
-      add_four(&second, p + i + 4, own + i + 4, x[j], distance);
-      add_four(&third, p + i + 8, own + i + 8, x[j], distance);
-      add_four(&fourth, p + i + 12, own + i + 12, x[j], distance);
-    }
+  for (size_t j = 0; j < count; j++, p += STRIP) {
+    add_four(&first, p, &a, x[j], distance);
+    add_four(&second, p + 4, &b, x[j], distance);
+    add_four(&third, p + 8, &c, x[j], distance);
+    add_four(&fourth, p + 12, &d, x[j], distance);
+    add_four(&first, p + 16, &e, x[j], distance);
+    add_four(&second, p + 20, &f, x[j], distance);
+    add_four(&third, p + 24, &g, x[j], distance);
+    add_four(&fourth, p + 28, &h, x[j], distance);
+  }
   const v4 all = (first + second) + (third + fourth);
   return sum_v4(&all);
 }
