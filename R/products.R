@@ -11,8 +11,8 @@ cut_rows <- function(n, size) {
 
 zeros <- function(n, m) .Call(ffi_zeros, as.integer(n), as.integer(m))
 
-# a %*% b, tcrossprod(a, b) and crossprod(a) in such pieces. A product with few columns is as long as
-# memory is slow, which is an eighth of that work.
+# a %*% b, tcrossprod(a, b) and crossprod(a) in such pieces. A product with few columns takes as
+# long as memory does: an eighth of the work is enough there.
 product <- function(a, b) {
   if (length(pieces(nrow(a), 8 * ncol(a) * ncol(b))) < 2L) return(a %*% b)
   .Call(ffi_product, a, b)

@@ -47,8 +47,8 @@ typedef struct {
  * some tens where a machine is slow. */
 #define KE_PATIENCE 1e8
 
-/* A number in memory that nobody has touched before takes as long as so many flops: the system finds
- * and clears a page, on a virtual machine twice. */
+/* A number in memory that nobody has touched before takes as long as so many flops: the system
+ * finds and clears a page, on a virtual machine twice. */
 #define KE_FRESH 64.0
 
 /* How many items of `flops` each that is; at least 1. It does not depend on the threads, so that
