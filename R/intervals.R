@@ -15,7 +15,8 @@ residual_summary <- function(fit, residuals, parts) {
     deviance = unname(colSums(times(w, residuals^2))), total = total
   )
   if (!parts$y$vector) return(out)
-  outside <- if (is.null(fit$outside)) outside_basis(parts, fit$size) else fit$outside
+  outside <- fit$outside
+  if (is.null(outside)) outside <- outside_basis(parts$basis, parts$x, fit$squares)
   out$outside <- outside$residual
   out$prior <- prior_variance(out, fit, parts$y$matrix[, 1L], w, mean(outside$diagonal))
   out$spread <- weighted_order(abs(fit$left_out[, 1L]) / expected_off(fit$left, out), w)
@@ -30,19 +31,16 @@ times <- function(weights, values) if (is.null(weights)) values else weights * v
 
 total_of <- function(weights, n) if (is.null(weights)) as.double(n) else sum(weights)
 
-# Squared distances of the training rows to the span of the basis rows, of at most `diagonal`; not
-# known of rows that come as a Gram matrix.
-outside_basis <- function(parts, size) {
-  basis <- parts$basis
-  if (is.null(basis$kernel)) return(list(residual = numeric(nrow(parts$z)), diagonal = 1))
-  inside <- .Call(ffi_row_squares, parts$z, size)
+# Squared distances of training rows `x` to the span of the basis rows, of at most `diagonal`; not
+# known of rows that come as a Gram matrix. `squares` of their coordinates, see squares_at().
+outside_basis <- function(basis, x, squares) {
+  if (is.null(basis$kernel)) return(list(residual = numeric(length(squares$first)), diagonal = 1))
   diagonal <- if (is.null(basis$shift)) {
-    kernel_diagonal(basis$kernel, parts$x)
+    kernel_diagonal(basis$kernel, x)
   } else { # of the centred kernel
-    expand_basis(basis, parts$x, expansion(basis, "residual"), scaling = NULL)[, 1L] +
-      .Call(ffi_row_squares, parts$z, ncol(parts$z))
+    expand_basis(basis, x, expansion(basis, "residual"), scaling = NULL)[, 1L] + squares$all
   }
-  list(residual = pmax(diagonal - inside, 0), diagonal = diagonal)
+  list(residual = pmax(diagonal - squares$first, 0), diagonal = diagonal)
 }
 
 # No degrees of freedom, or no deviance, would be a variance of no number: least values stand in.

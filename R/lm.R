@@ -131,9 +131,11 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
     respond = response_matrix, weights = weights
   )
   on.exit(let_go(parts$z))
-  fit <- fit_by_loo(parts$z, parts$y, loo, ridge, parts$weights, control$threads)
+  keep <- check_keep(keep, coordinate_rows(parts$z))
+  fit <- fit_over(parts$z, parts$y, loo, ridge, parts$weights, control$threads)
   let_go(parts$z)
-  model <- new_lm(fit, parts, check_keep(keep, coordinate_rows(parts$z)))
+  parts$z <- NULL # no longer coordinates
+  model <- new_lm(fit, parts, keep)
   finish_model(model, parts, match.call(), y)
 }
 

@@ -5,8 +5,10 @@ ridge_grid <- 10^seq(-6, 3, by = 0.5)
 
 # Least squares on the first 1, 2, ... columns of z at once, with an intercept. Fields: q (its rows
 # divided by the root of their weight), y (centred), r, c, center, mean, weights, dependent, threads
-# (those of all that is worked out from it).
-regress <- function(z, response, ridge = 0, weights = NULL, threads = 1L) {
+# (those of all that is worked out from it). With `over` q takes the place of z in memory, which must
+# belong to the caller alone and is lost.
+regress <- function(z, response, ridge = 0, weights = NULL, threads = 1L, over = FALSE) {
+  if (over) return(.Call(ffi_regress_over, z, response$matrix, ridge, weights, TRUE, threads))
   .Call(ffi_regress, z, response$matrix, ridge, weights, TRUE, threads)
 }
 
@@ -22,15 +24,39 @@ geometric_sizes <- function(most) {
 # ("loo", or a number) settled. Fields: loo (size, ridge, loss, error), size, ridge; r, c, center,
 # mean of that ridge; of the training rows: fitted, left_out (response less the prediction without
 # the row), left (1 - leverage).
-fit_by_loo <- function(z, response, choose, ridge, weights = NULL, threads = 1L) {
+fit_by_loo <- function(z, response, choose, ridge, weights = NULL, threads = 1L, over = FALSE) {
   if (is_coordinates(z)) return(fit_blocks_by_loo(z, response, choose, ridge, weights))
   if (is.character(ridge)) {
     sizes <- if (choose) geometric_sizes(ncol(z)) else ncol(z)
-    return(fit_by_ridge(regress(z, response, 0, weights, threads), response, sizes))
+    return(fit_by_ridge(regress(z, response, 0, weights, threads, over), response, sizes))
   }
-  fit <- regress(z, response, ridge, weights, threads)
+  fit <- regress(z, response, ridge, weights, threads, over)
   loo <- size_losses(fit, ridge, class_numbers(response))
   nested_fit(fit, response, loo, if (choose) best_row(loo) else nrow(loo))
+}
+
+# The same over z, with `squares` of its rows at the size settled on and of all columns, which
+# intervals need. Where any size may win they are worked out after, and z stays.
+fit_over <- function(z, response, choose, ridge, weights = NULL, threads = 1L) {
+  alone <- isTRUE(response$vector) && !is_coordinates(z)
+  known <- !choose || is.character(ridge)
+  squares <- if (alone && known) row_squares(z, if (choose) geometric_sizes(ncol(z)))
+  fit <- fit_by_loo(z, response, choose, ridge, weights, threads, over = known || !alone)
+  if (alone) fit$squares <- squares_at(if (known) squares else row_squares(z, fit$size), fit$size)
+  fit
+}
+
+# Squared lengths of rows, in the first columns and in all of them.
+row_squares <- function(z, sizes = NULL) {
+  sizes <- sort(unique(as.double(c(sizes, ncol(z)))))
+  list(sizes = sizes, values = .Call(ffi_row_squares, z, sizes))
+}
+
+squares_at <- function(squares, size) {
+  list(
+    first = squares$values[, match(size, squares$sizes)],
+    all = squares$values[, length(squares$sizes)]
+  )
 }
 
 # The first columns of `fit`, at its own ridge.

@@ -318,7 +318,8 @@ rows_of_blocks <- function(z, fit, response, weights, chosen, ridged) {
       .Call(ffi_nested_loo, now, chosen$size, labels[rows], TRUE)
     }
     if (alone) {
-      found$outside <- outside_basis(list(basis = z$basis, z = part, x = x), chosen$size)
+      squares <- squares_at(row_squares(part, chosen$size), chosen$size)
+      found$outside <- outside_basis(z$basis, x, squares)
     }
     found
   }, function(rows, found) {

@@ -73,6 +73,15 @@ static inline void ke_trsm_left_upper_transposed(size_t m, size_t n, const doubl
   F77_CALL(dtrsm)("L", "U", "T", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
 }
 
+/* B (m x n) = B R, R n x n upper triangular */
+static inline void ke_trmm_right_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
+                                       size_t ldb)
+{
+  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
+  double one = 1.0;
+  F77_CALL(dtrmm)("R", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
+}
+
 /* B (m x n) = R B, R m x m upper triangular */
 static inline void ke_trmm_left_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
                                       size_t ldb)

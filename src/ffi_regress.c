@@ -17,14 +17,15 @@ static double *copy_into(double *to, const double *from, size_t count)
 }
 
 /* Fields: q (n x L), y (n x k, centred), r, c, center, mean, weights, intercept, dependent (of
- * every column), threads. */
-SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads)
+ * every column), threads. `q`: the matrix that Q goes to, where it may be that of the coordinates.
+ */
+static SEXP regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads, SEXP q)
 {
   const char *names[] = {"q",       "y",         "r",         "c",       "center", "mean",
                          "weights", "intercept", "dependent", "threads", ""};
   ke_regression g = {0};
   size_t rows;
-  const double *coordinates = ffi_matrix(z, &g.n, &g.L, "coordinates");
+  g.from = ffi_matrix(z, &g.n, &g.L, "coordinates");
   const double *response = ffi_matrix(y, &rows, &g.k, "y");
   ffi_assert(rows == g.n && g.L > 0, "dimensions");
   g.weight = ffi_optional(weights, g.n, "weights");
@@ -32,8 +33,8 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP 
   g.ridge = Rf_asReal(ridge);
   const ke_env env = ffi_env(threads);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  g.from = coordinates;
-  g.z = new_element(out, 0, g.n, g.L);
+  SET_VECTOR_ELT(out, 0, q);
+  g.z = REAL(q);
   g.y = copy_into(new_element(out, 1, g.n, g.k), response, g.n * g.k);
   g.r = new_element(out, 2, g.L, g.L);
   g.c = new_element(out, 3, g.L, g.k);
@@ -51,6 +52,23 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP 
   ke_regress(&g, &env);
   UNPROTECT(1);
   return out;
+}
+
+SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads)
+{
+  size_t n, L;
+  ffi_matrix(z, &n, &L, "coordinates");
+  SEXP q = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)L));
+  ffi_large_pages(REAL(q), n * L * sizeof(double));
+  SEXP out = regress(z, y, ridge, weights, intercept, threads, q);
+  UNPROTECT(1);
+  return out;
+}
+
+/* The same for a caller that owns z: Q takes its place, and no second matrix of that size. */
+SEXP ffi_regress_over(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads)
+{
+  return regress(z, y, ridge, weights, intercept, threads, z);
 }
 
 static double sum_of(const double *weight, size_t n)

@@ -27,16 +27,22 @@ SEXP ffi_centred_crossprod(SEXP z, SEXP centre)
   return out;
 }
 
-/* Squared lengths of the rows of the first `size` columns. */
-SEXP ffi_row_squares(SEXP z, SEXP size)
+/* Squared lengths of the rows in the first columns: a column of the answer for each of `sizes`,
+ * which increase. */
+SEXP ffi_row_squares(SEXP z, SEXP sizes)
 {
   size_t n, L;
   const double *rows = ffi_matrix(z, &n, &L, "coordinates");
-  const double columns = Rf_asReal(size);
-  ffi_assert(columns >= 0.0 && columns <= (double)L, "size");
+  ffi_assert(TYPEOF(sizes) == REALSXP, "sizes");
+  const size_t count = (size_t)XLENGTH(sizes);
+  size_t *upto = ffi_sizes(count);
+  for (size_t s = 0; s < count; s++) {
+    upto[s] = ffi_size(REAL(sizes)[s], "sizes");
+    ffi_assert(upto[s] <= L && (s == 0 || upto[s] > upto[s - 1]), "sizes");
+  }
   const ke_env env = ffi_env_serial();
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
-  ke_row_squares(rows, n, (size_t)columns, REAL(out), &env);
+  SEXP out = PROTECT(matrix_of(n, count));
+  ke_row_squares(rows, n, upto, count, REAL(out), &env);
   UNPROTECT(1);
   return out;
 }

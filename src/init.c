@@ -65,6 +65,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_qr_append, 2),
     ENTRY(ffi_qr_regression, 4),
     ENTRY(ffi_regress, 6),
+    ENTRY(ffi_regress_over, 6),
     ENTRY(ffi_ridge_loo, 5),
     ENTRY(ffi_row_squares, 2),
     ENTRY(ffi_scale_columns, 3),

@@ -167,6 +167,22 @@ void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
   }
 }
 
+static void multiply_rows(void *data, size_t item, size_t worker)
+{
+  const division *d = (const division *)data;
+  const size_t i = item * d->rows;
+  (void)worker;
+  ke_trmm_right_upper(ke_smaller(d->rows, d->m - i), d->n, d->r, d->ldr, d->b + i, d->ldb);
+}
+
+void ke_times_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
+                    const ke_env *env)
+{
+  const double flops = (double)n * (double)n;
+  division d = {m, n, ldr, ldb, ke_smaller(in_piece(flops, 1), TALL), n, 0, r, b};
+  ke_share_portions(env, parts(m, d.rows), (double)d.rows * flops, multiply_rows, &d);
+}
+
 /* Column j of R has j + 1 rows. */
 void ke_multiply_upper(size_t n, const double *s, size_t lds, double *r, size_t ldr,
                        const ke_env *env)

@@ -28,6 +28,10 @@ void ke_take_product(ke_dense a, const double *w, ke_dense b, const ke_env *env)
 void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
                      const ke_env *env);
 
+/* B (m x n) = B R, the same undone. */
+void ke_times_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
+                    const ke_env *env);
+
 /* R (n x n, upper triangular, zeros below) = S R, S upper triangular. */
 void ke_multiply_upper(size_t n, const double *s, size_t lds, double *r, size_t ldr,
                        const ke_env *env);

@@ -87,6 +87,7 @@ static double off_identity(const double *s, size_t L)
   return worst;
 }
 
+/* 0 when that is not to be trusted; z is as it was then, to rounding. */
 static int by_cholesky(const ke_regression *g, const ke_env *env)
 {
   const size_t L = g->L;
@@ -100,8 +101,10 @@ static int by_cholesky(const ke_regression *g, const ke_env *env)
     ke_crossprod_upper(L, L, g->extra, L, 1.0, s, L, env);
   }
   const double off = off_identity(s, L);
-  if (off > UNTRUE || (off > EXACT && !ke_cholesky_upper(L, s, L, env)))
+  if (off > UNTRUE || (off > EXACT && !ke_cholesky_upper(L, s, L, env))) {
+    ke_times_upper(g->n, L, g->r, L, g->z, g->n, env);
     return 0;
+  }
   if (off > EXACT) {
     divide_columns(g, s, NULL, env);
     ke_multiply_upper(L, s, L, g->r, L, env);
@@ -242,7 +245,8 @@ static void take_column(void *data, size_t l, size_t worker)
   const ke_env alone = {.threads = 1};
   double *column = g->z + l * g->n;
   (void)worker;
-  memcpy(column, g->from + l * g->n, g->n * sizeof(double));
+  if (g->from != g->z)
+    memcpy(column, g->from + l * g->n, g->n * sizeof(double));
   centre(g, column, 1, g->mean + l, &alone);
   weigh_rows(g, column, 1, 0);
 }
@@ -266,10 +270,8 @@ void ke_regress(ke_regression *g, const ke_env *env)
   take_coordinates(g, env);
   centre(g, g->y, g->k, g->y_mean, env);
   weigh_rows(g, g->y, g->k, 0);
-  if (!by_cholesky(g, env)) {
-    take_coordinates(g, env);
+  if (!by_cholesky(g, env))
     by_gram_schmidt(g, env);
-  }
   ke_product_transposed((ke_dense){g->z, g->n, g->L, g->n}, (ke_dense){g->y, g->n, g->k, g->n}, 0.0,
                         g->c, env);
   for (size_t l = 0; l < g->L; l++)

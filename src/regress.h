@@ -11,7 +11,7 @@ typedef struct {
   double ridge;
   int intercept;        /* whether z and y are centred */
   const double *weight; /* n, positive, or NULL: all 1 */
-  const double *from;   /* n x L: coordinates z */
+  const double *from;   /* n x L: coordinates z; may be where Q goes */
   double *z;            /* out, n x L: Q, its rows divided by the root of the weight */
   double *mean;         /* out, L: (weighted) column means of z, or 0 */
   double *y;            /* n x k: in responses, out less their means */

@@ -57,15 +57,25 @@ void ke_column_means(const double *z, size_t n, size_t L, double *mean, const ke
 
 #define ROWS_OF_SUMS 2048 /* their sums stay in cache */
 
-void ke_row_squares(const double *z, size_t n, size_t L, double *out, const ke_env *env)
+/* Squares of the columns [from, upto) of m rows on top of `before`, or of nothing. */
+static void add_squares(const double *z, size_t n, size_t from, size_t upto, size_t m,
+                        const double *before, double *out)
+{
+  for (size_t r = 0; r < m; r++)
+    out[r] = before ? before[r] : 0.0;
+  for (size_t l = from; l < upto; l++)
+    for (size_t r = 0; r < m; r++)
+      out[r] += z[r + l * n] * z[r + l * n];
+}
+
+void ke_row_squares(const double *z, size_t n, const size_t *sizes, size_t count, double *out,
+                    const ke_env *env)
 {
   for (size_t i = 0; i < n; i += ROWS_OF_SUMS) {
     const size_t m = ke_smaller(ROWS_OF_SUMS, n - i);
-    for (size_t r = 0; r < m; r++)
-      out[i + r] = 0.0;
-    for (size_t l = 0; l < L; l++)
-      for (size_t r = 0; r < m; r++)
-        out[i + r] += z[i + r + l * n] * z[i + r + l * n];
+    for (size_t s = 0; s < count; s++)
+      add_squares(z + i, n, s > 0 ? sizes[s - 1] : 0, sizes[s], m,
+                  s > 0 ? out + i + (s - 1) * n : NULL, out + i + s * n);
     ke_check(env);
   }
 }

@@ -15,8 +15,10 @@ typedef struct {
 
 void ke_column_means(const double *z, size_t n, size_t L, double *mean, const ke_env *env);
 
-/* out (n) = squared length of every row. */
-void ke_row_squares(const double *z, size_t n, size_t L, double *out, const ke_env *env);
+/* out (n x count) = squared length of every row of z (n rows) in its first sizes[0], sizes[1], ...
+ * columns, which increase. */
+void ke_row_squares(const double *z, size_t n, const size_t *sizes, size_t count, double *out,
+                    const ke_env *env);
 
 /* out (L x L) = (z - mean)'(z - mean). work: ke_crossprod_work(L) doubles. */
 size_t ke_crossprod_work(size_t L);

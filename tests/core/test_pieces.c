@@ -128,9 +128,11 @@ static void triangular_factors_divide_and_multiply(void)
   ke_divide_upper(m, n, r, n, divided, m, &env);
   double *back = calloc(m * n, sizeof *back);
   ke_gemm('N', 'N', m, n, n, 1.0, divided, m, r, n, 0.0, back, m);
+  ke_times_upper(m, n, r, n, divided, m, &env);
   ke_multiply_upper(n, s, n, product, n, &env);
   ke_gemm('N', 'N', n, n, n, 1.0, s, n, r, n, 0.0, once, n);
   const double first = gap(back, b, m * n), second = upper_gap(product, once, n);
+  const double undone = gap(divided, b, m * n);
   free(r);
   free(s);
   free(b);
@@ -138,7 +140,7 @@ static void triangular_factors_divide_and_multiply(void)
   free(product);
   free(once);
   free(back);
-  mu_assert(first < 1e-12 && second < 1e-12);
+  mu_assert(first < 1e-12 && second < 1e-12 && undone < 1e-12);
   mu_assert(seen.checks > 1);
 }
 

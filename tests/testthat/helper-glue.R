@@ -152,6 +152,11 @@ glue_calls <- function() {
       list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL,
         list(1, short), NULL, list(0L))
     ),
+    ffi_regress_over = list(
+      list(x + 0, narrow, 0, NULL, TRUE, 1L),
+      list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL,
+        list(1, short), NULL, list(0L))
+    ),
     ffi_nested_loo = list(
       list(regression, 2, NULL, TRUE),
       list(list(within_list(regression, q = x[-1, ]), within_list(regression, r = diag(3)),
@@ -173,7 +178,8 @@ glue_calls <- function() {
       list(list(within_list(regression, y = x[-1, ])), list(0, 3, NA_real_), list(0, -1, NA_real_),
         list(1:2, list(1:2), list(rep(0L, nrow(x))), list(rep(1, nrow(x)))))
     ),
-    ffi_row_squares = list(list(x, 2), list(bad_x, list(-1, 3, NA_real_))),
+    ffi_row_squares = list(list(x, 2),
+      list(bad_x, list(-1, 3, NA_real_, 1L, c(2, 1), c(1, 1)))),
     ffi_fuse = list(list(list(K, K), c(1, 2)),
       list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
     ffi_centred_system = list(list(K, rep(1, 6), rep(0, 6), 1),

@@ -273,8 +273,27 @@ test_that("rows kept for every ridge at once are those of each ridge by itself",
   expect_null(ridge_losses(fit, 14, NULL, ridges)$rows)
 })
 
+test_that("a regression in the place of its coordinates is that beside them", {
+  z <- uneven(90, 12)
+  close <- z
+  close[, 7] <- z[, 1:3] %*% c(1, -2, 0.5) + 1e-6 * z[, 7] # too close for normal equations
+  same <- z
+  same[, 9] <- z[, 2]
+  response <- response_of(random_matrix(90, 2, 2))
+  for (rows in list(z, close, same)) {
+    for (weights in list(NULL, rep_len(1:3 + 0, 90))) {
+      own <- rows + 0
+      over <- regress(own, response, 0, weights, over = TRUE)
+      expect_equal(over, regress(rows, response, 0, weights), tolerance = 1e-9)
+      expect_identical(over$q, own)
+    }
+  }
+})
+
 test_that("squared lengths of rows are sums over the columns asked for", {
   z <- random_matrix(3000, 5, 1)
-  expect_equal(.Call(ffi_row_squares, z, 3), rowSums(z[, 1:3]^2))
-  expect_equal(.Call(ffi_row_squares, z, 0), numeric(3000))
+  expect_equal(.Call(ffi_row_squares, z, 3), matrix(rowSums(z[, 1:3]^2)))
+  expect_equal(.Call(ffi_row_squares, z, c(0, 1, 4)), cbind(0, z[, 1]^2, rowSums(z[, 1:4]^2)))
+  expect_equal(squares_at(row_squares(z, c(4, 2)), 2),
+    list(first = rowSums(z[, 1:2]^2), all = rowSums(z^2)))
 })
