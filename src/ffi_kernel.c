@@ -89,20 +89,35 @@ ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel)
   return rows;
 }
 
+#define ROWS 4096 /* packed at a time: the first touch of a copy of all would take long */
+
+static SEXP diagonal(SEXP x, const ke_kernel *kernel)
+{
+  size_t n, d;
+  ke_transform how;
+  const double *values = ffi_scaled(x, &n, &d, &how);
+  const ke_env env = ffi_env_serial();
+  ke_rows rows = ffi_rows_alloc(ke_smaller(ROWS, n), d, ke_kernel_blocks(kernel));
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+  for (size_t i = 0; i < n; i += ROWS) {
+    rows.n = ke_smaller(ROWS, n - i);
+    ke_pack_for(kernel, values + i, n, how, &rows, &env);
+    ke_diagonal(kernel, &rows, REAL(out) + i);
+    ke_check(&env);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* k(x, x) of every row. */
 SEXP ffi_diagonal(SEXP x, SEXP kernel)
 {
   const ke_kernel k = ffi_kernel(kernel, ffi_width(x));
-  if (ffi_is_sparse(x)) {
-    const ke_sparse *sparse = ffi_sparse(x, &k);
-    SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)sparse->n));
-    ke_sparse_diagonal(&k, sparse, REAL(out));
-    UNPROTECT(1);
-    return out;
-  }
-  const ke_rows rows = ffi_rows_for(x, R_NilValue, &k);
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)rows.n));
-  ke_diagonal(&k, &rows, REAL(out));
+  if (!ffi_is_sparse(x))
+    return diagonal(x, &k);
+  const ke_sparse *sparse = ffi_sparse(x, &k);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)sparse->n));
+  ke_sparse_diagonal(&k, sparse, REAL(out));
   UNPROTECT(1);
   return out;
 }
