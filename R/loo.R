@@ -5,11 +5,15 @@ ridge_grid <- 10^seq(-6, 3, by = 0.5)
 
 # Least squares on the first 1, 2, ... columns of z at once, with an intercept. Fields: q (its rows
 # divided by the root of their weight), y (centred), r, c, center, mean, weights, dependent, threads
-# (those of all that is worked out from it). With `over` q takes the place of z in memory, which must
-# belong to the caller alone and is lost.
-regress <- function(z, response, ridge = 0, weights = NULL, threads = 1L, over = FALSE) {
-  if (over) return(.Call(ffi_regress_over, z, response$matrix, ridge, weights, TRUE, threads))
+# (those of all that is worked out from it).
+regress <- function(z, response, ridge = 0, weights = NULL, threads = 1L) {
   .Call(ffi_regress, z, response$matrix, ridge, weights, TRUE, threads)
+}
+
+# The same with q in the place of z in memory, which must belong to the caller alone and is lost.
+# With `rest`, for figures by ridge, q is still to be divided by that.
+regress_over <- function(z, response, ridge = 0, weights = NULL, threads = 1L, rest = FALSE) {
+  .Call(ffi_regress_over, z, response$matrix, ridge, weights, threads, rest)
 }
 
 # Coefficients of the first `size` coordinates, without intercept.
@@ -28,9 +32,14 @@ fit_by_loo <- function(z, response, choose, ridge, weights = NULL, threads = 1L,
   if (is_coordinates(z)) return(fit_blocks_by_loo(z, response, choose, ridge, weights))
   if (is.character(ridge)) {
     sizes <- if (choose) geometric_sizes(ncol(z)) else ncol(z)
-    return(fit_by_ridge(regress(z, response, 0, weights, threads, over), response, sizes))
+    fit <- if (over) {
+      regress_over(z, response, 0, weights, threads, rest = TRUE)
+    } else {
+      regress(z, response, 0, weights, threads)
+    }
+    return(fit_by_ridge(fit, response, sizes, over = over))
   }
-  fit <- regress(z, response, ridge, weights, threads, over)
+  fit <- (if (over) regress_over else regress)(z, response, ridge, weights, threads)
   loo <- size_losses(fit, ridge, class_numbers(response))
   nested_fit(fit, response, loo, if (choose) best_row(loo) else nrow(loo))
 }
@@ -67,9 +76,10 @@ nested_fit <- function(fit, response, loo, best) {
 
 # The same from a `fit` without ridge: the best of positive `ridges` at the best of `sizes`.
 # `factor` FALSE: without r and c, where only `a`, the coefficients of the size chosen, are wanted.
-fit_by_ridge <- function(fit, response, sizes, ridges = ridge_grid, factor = TRUE) {
+# `over`: q of `fit` is of no use to others.
+fit_by_ridge <- function(fit, response, sizes, ridges = ridge_grid, factor = TRUE, over = FALSE) {
   labels <- class_numbers(response)
-  found <- ridge_losses(fit, sizes, labels, ridges)
+  found <- ridge_losses(fit, sizes, labels, ridges, over)
   best <- best_row(found$loo)
   size <- found$loo$size[best]
   ridge <- found$loo$ridge[best]
@@ -103,14 +113,18 @@ size_losses <- function(fit, ridge, labels) {
 
 # `fit` has no ridge. Fields: `loo`; `turned`, what ffi_bidiagonalise() made of the size of least
 # loss so far, to be used again, and that `size`; `rows`, of every ridge, where there is one size
-# and they take less memory than `fit`: a second pass over it would cost more.
-ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid) {
+# and they take less memory than `fit`: a second pass over it would cost more. With `over` it does
+# not: rows turned by the first take the place of q.
+ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid, over = FALSE) {
   least <- Inf
   kept <- NULL
-  keep <- length(sizes) == 1L && length(ridges) * (2 * ncol(fit$y) + 1) <= sizes
+  over <- over && identical(sizes, ncol(fit$q))
+  keep <- !over && length(sizes) == 1L && length(ridges) * (2 * ncol(fit$y) + 1) <= sizes
   tables <- lapply(sort(sizes), function(size) {
     turned <- .Call(ffi_bidiagonalise, fit, size)
+    if (over) turned$rows <- fit$q
     at <- .Call(ffi_ridge_loo, fit, turned, labels, keep, ridges)
+    turned$known <- over
     if (min(at$loss) < least) {
       least <<- min(at$loss)
       kept <<- list(turned = turned, size = size, rows = if (keep) at)

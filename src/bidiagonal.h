@@ -7,7 +7,7 @@
 /* R' = V B P' with R of the first `size` columns, V and P orthogonal, B upper bidiagonal. */
 typedef struct {
   size_t size;
-  double *a;               /* work, size x size */
+  double *a;               /* work, size x size (ke_ridge_loo(): where the fit has a `rest`) */
   double *p;               /* out, size x size */
   double *diagonal, *over; /* out, size each; over[j] is right of diagonal[j] */
   double *work;            /* ke_bidiagonal_work() doubles */

@@ -64,6 +64,15 @@ static inline void ke_trsm_right_upper(size_t m, size_t n, const double *r, size
   F77_CALL(dtrsm)("R", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
 }
 
+/* B (m x n) = R^{-1} B, R m x m upper triangular */
+static inline void ke_trsm_left_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
+                                      size_t ldb)
+{
+  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
+  double one = 1.0;
+  F77_CALL(dtrsm)("L", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
+}
+
 /* B (m x n) = R'^{-1} B, R m x m upper triangular */
 static inline void ke_trsm_left_upper_transposed(size_t m, size_t n, const double *r, size_t ldr,
                                                  double *b, size_t ldb)

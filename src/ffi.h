@@ -148,7 +148,7 @@ SEXP ffi_mean_and_sd(SEXP moments);
 SEXP ffi_qr_append(SEXP r, SEXP rows);
 SEXP ffi_qr_regression(SEXP r, SEXP z, SEXP y, SEXP weights);
 SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads);
-SEXP ffi_regress_over(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads);
+SEXP ffi_regress_over(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP threads, SEXP rest);
 ke_regression ffi_regression(SEXP fit);
 ke_env ffi_regression_env(SEXP fit);
 SEXP ffi_without_folds(SEXP fit, SEXP size, SEXP ridge, SEXP folds);

@@ -64,7 +64,7 @@ SEXP ffi_without_folds(SEXP fit, SEXP size, SEXP ridge, SEXP folds)
   const ke_env env = ffi_regression_env(fit);
   const double asked = Rf_asReal(size), penalty = Rf_asReal(ridge);
   ffi_assert(asked >= 1.0 && asked <= (double)g.L, "size");
-  ffi_assert(penalty > 0.0, "ridge");
+  ffi_assert(penalty > 0.0 && !g.rest, "ridge");
   ffi_assert(TYPEOF(folds) == VECSXP, "folds");
   const size_t n = g.n, k = g.k, s = (size_t)asked;
   size_t *rows = (size_t *)ffi_alloc(n, sizeof(size_t));

@@ -17,24 +17,25 @@ static double *copy_into(double *to, const double *from, size_t count)
 }
 
 /* Fields: q (n x L), y (n x k, centred), r, c, center, mean, weights, intercept, dependent (of
- * every column), threads. `q`: the matrix that Q goes to, where it may be that of the coordinates.
- */
-static SEXP regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads, SEXP q)
+ * every column), threads, and where asked for the `rest` of a division of q that is not done yet.
+ * `to`: the matrix that Q goes to. */
+static SEXP regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP threads, int intercept, int rest,
+                    SEXP to)
 {
   const char *names[] = {"q",       "y",         "r",         "c",       "center", "mean",
-                         "weights", "intercept", "dependent", "threads", ""};
+                         "weights", "intercept", "dependent", "threads", "rest",   ""};
   ke_regression g = {0};
   size_t rows;
   g.from = ffi_matrix(z, &g.n, &g.L, "coordinates");
   const double *response = ffi_matrix(y, &rows, &g.k, "y");
   ffi_assert(rows == g.n && g.L > 0, "dimensions");
   g.weight = ffi_optional(weights, g.n, "weights");
-  g.intercept = Rf_asLogical(intercept);
+  g.intercept = intercept;
   g.ridge = Rf_asReal(ridge);
   const ke_env env = ffi_env(threads);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, q);
-  g.z = REAL(q);
+  SET_VECTOR_ELT(out, 0, to);
+  g.z = REAL(to);
   g.y = copy_into(new_element(out, 1, g.n, g.k), response, g.n * g.k);
   g.r = new_element(out, 2, g.L, g.L);
   g.c = new_element(out, 3, g.L, g.k);
@@ -44,6 +45,7 @@ static SEXP regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SE
   SET_VECTOR_ELT(out, 7, Rf_ScalarLogical(g.intercept));
   SET_VECTOR_ELT(out, 8, Rf_allocVector(LGLSXP, (R_xlen_t)g.L));
   SET_VECTOR_ELT(out, 9, threads);
+  g.rest = rest ? new_element(out, 10, g.L, g.L) : NULL;
   g.mean = REAL(VECTOR_ELT(out, 4));
   g.y_mean = REAL(VECTOR_ELT(out, 5));
   g.extra = ffi_doubles(g.L * g.L);
@@ -60,15 +62,15 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP 
   ffi_matrix(z, &n, &L, "coordinates");
   SEXP q = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)L));
   ffi_large_pages(REAL(q), n * L * sizeof(double));
-  SEXP out = regress(z, y, ridge, weights, intercept, threads, q);
+  SEXP out = regress(z, y, ridge, weights, threads, Rf_asLogical(intercept), 0, q);
   UNPROTECT(1);
   return out;
 }
 
 /* The same for a caller that owns z: Q takes its place, and no second matrix of that size. */
-SEXP ffi_regress_over(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP threads)
+SEXP ffi_regress_over(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP threads, SEXP rest)
 {
-  return regress(z, y, ridge, weights, intercept, threads, z);
+  return regress(z, y, ridge, weights, threads, 1, Rf_asLogical(rest) == TRUE, z);
 }
 
 static double sum_of(const double *weight, size_t n)
@@ -98,6 +100,10 @@ ke_regression ffi_regression(SEXP fit)
   g.intercept = Rf_asLogical(ffi_element(fit, "intercept"));
   ffi_assert(TYPEOF(dependent) == LGLSXP && (size_t)XLENGTH(dependent) == g.L, "dependent");
   g.dependent = LOGICAL(dependent);
+  if (ffi_element(fit, "rest") != R_NilValue) {
+    g.rest = (double *)ffi_matrix(ffi_element(fit, "rest"), &rows, &columns, "rest");
+    ffi_assert(rows == g.L && columns == g.L, "rest");
+  }
   g.total = total == R_NilValue ? sum_of(g.weight, g.n) : Rf_asReal(total);
   return g;
 }
@@ -149,6 +155,7 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
   const ke_regression g = ffi_regression(fit);
   ke_loo o = problem(&g, size, label);
   const ke_env env = ffi_regression_env(fit);
+  ffi_assert(!g.rest, "rest");
   SEXP out = PROTECT(pack(&o, o.size, Rf_asLogical(keep) ? 1 : 0));
   double *inverse = NULL;
   o.work = ffi_doubles(ke_nested_work(o.size, g.k, env.threads));
@@ -196,17 +203,32 @@ static ke_bidiagonal unpack_bidiagonal(SEXP turned)
   return b;
 }
 
+/* `turned` may have `rows` (n x size): the place for rows of Q turned, which may be that of q, or
+ * those themselves where they are `known`. */
+static void unpack_turned(SEXP turned, ke_loo *o)
+{
+  size_t n, size;
+  SEXP rows = ffi_element(turned, "rows");
+  if (rows == R_NilValue)
+    return;
+  o->turned = (double *)ffi_matrix(rows, &n, &size, "rows");
+  ffi_assert(n == o->g->n && size == o->size, "rows");
+  o->known = Rf_asLogical(ffi_element(turned, "known")) == TRUE;
+}
+
 /* Leave-one-out for every one of `ridges` with as many columns as `turned` has, from
  * ffi_bidiagonalise(); `fit` has no ridge. */
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
 {
   const ke_regression g = ffi_regression(fit);
-  const ke_bidiagonal b = unpack_bidiagonal(turned);
+  ke_bidiagonal b = unpack_bidiagonal(turned);
   SEXP size = PROTECT(Rf_ScalarReal((double)b.size));
   ke_loo o = problem(&g, size, label);
   const ke_env env = ffi_regression_env(fit);
   const size_t count = (size_t)XLENGTH(ridges);
   ffi_assert(TYPEOF(ridges) == REALSXP && count > 0, "ridges");
+  unpack_turned(turned, &o);
+  b.a = g.rest ? ffi_doubles(b.size * b.size) : NULL;
   SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep) ? count : 0));
   o.work = ffi_doubles(ke_ridge_work(o.size, g.k, count, env.threads));
   ke_ridge_loo(&o, &b, REAL(ridges), count, &env);

@@ -22,6 +22,8 @@ typedef struct {
   double *loss;           /* out: mean squared error (over responses; summed over classes) */
   double *error;          /* out: the same, or share of wrong classes */
   ke_loo_rows rows;       /* out, where residual is not NULL */
+  double *turned;         /* n x size, or NULL: out, rows of Q turned (ridges.c); may be g->z */
+  int known;              /* whether they are already there */
   double *work;           /* ke_nested_work() or ke_ridge_work() doubles */
 } ke_loo;
 

@@ -167,6 +167,18 @@ void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
   }
 }
 
+void ke_solve_upper(int turned, size_t n, size_t k, const double *r, size_t ldr, double *b,
+                    const ke_env *env)
+{
+  const size_t columns = in_piece((double)n * (double)n, 8);
+  for (size_t j = 0; j < k; j += columns) {
+    const size_t count = ke_smaller(columns, k - j);
+    if (j > 0)
+      ke_check(env);
+    (turned ? ke_trsm_left_upper_transposed : ke_trsm_left_upper)(n, count, r, ldr, b + j * n, n);
+  }
+}
+
 static void multiply_rows(void *data, size_t item, size_t worker)
 {
   const division *d = (const division *)data;

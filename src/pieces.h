@@ -28,7 +28,11 @@ void ke_take_product(ke_dense a, const double *w, ke_dense b, const ke_env *env)
 void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
                      const ke_env *env);
 
-/* B (m x n) = B R, the same undone. */
+/* B (n x k) = R^{-1} B, or R'^{-1} B where `turned`. */
+void ke_solve_upper(int turned, size_t n, size_t k, const double *r, size_t ldr, double *b,
+                    const ke_env *env);
+
+/* B (m x n) = B R. */
 void ke_times_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb,
                     const ke_env *env);
 

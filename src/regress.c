@@ -9,8 +9,9 @@
  *   leverages   h_l = 1/sum(w) + sum_{j <= l} q_j^2, of a unit of weight.
  *
  * R comes from Cholesky of A'A, twice, which is orthogonal to rounding while no column depends on
- * the others to more than half the digits; otherwise from Gram-Schmidt by panels, each column
- * swept twice. A dependent column then becomes zero, with a unit in R. Cost O(n L^2), level 3. */
+ * the others to more than half the digits (once, where none depends on them much); otherwise from
+ * Gram-Schmidt by panels, each column swept twice. A dependent column then becomes zero, with a
+ * unit in R. Cost O(n L^2), level 3. */
 #include "regress.h"
 
 #include "blas.h"
@@ -28,19 +29,26 @@
 #define DOUBTFUL 1e-10 /* square of the share from which Cholesky is trusted */
 #define UNTRUE 1e-3    /* off the identity by more after one pass: it divided by rounding */
 #define EXACT 1e-13    /* off by less: a second pass would change nothing */
+#define EVEN 100.0     /* times a few eps is what one pass is off by at most: see is_even() */
 #define PANEL 32
 
 #define ROWS 2048 /* divided and multiplied while they are at hand */
 
-/* Also the inner products after it, unless `out` is NULL. */
+/* z divided by r, unless that is NULL; and the inner products after it, of the columns with each
+ * other and with y, unless `out` is NULL. */
 static void divide_columns(const ke_regression *g, const double *r, double *out, const ke_env *env)
 {
   const size_t n = g->n, L = g->L;
   for (size_t i = 0; i < n; i += ROWS) {
     const size_t m = ke_smaller(ROWS, n - i);
-    ke_divide_upper(m, L, r, L, g->z + i, n, env);
-    if (out)
-      ke_crossprod_upper(L, m, g->z + i, n, i > 0 ? 1.0 : 0.0, out, L, env);
+    const double more = i > 0 ? 1.0 : 0.0;
+    if (r)
+      ke_divide_upper(m, L, r, L, g->z + i, n, env);
+    if (out) {
+      ke_crossprod_upper(L, m, g->z + i, n, more, out, L, env);
+      ke_product_transposed((ke_dense){g->z + i, m, L, n}, (ke_dense){g->y + i, m, g->k, n}, more,
+                            g->c, env);
+    }
     ke_check(env);
   }
 }
@@ -65,7 +73,7 @@ static int cholesky_once(const ke_regression *g, const ke_env *env)
   const size_t L = g->L;
   double *length = g->work;
   ke_clear(g->r, L * L); /* below the diagonal, too */
-  ke_crossprod_upper(L, g->n, g->z, g->n, 0.0, g->r, L, env);
+  divide_columns(g, NULL, g->r, env);
   for (size_t l = 0; l < L; l++) {
     g->r[l + l * L] += g->ridge;
     length[l] = full_length(g, l, g->r[l + l * L]);
@@ -78,6 +86,33 @@ static int cholesky_once(const ke_regression *g, const ke_env *env)
   return 1;
 }
 
+/* Whether z R^{-1} is orthogonal to rounding without a look: with columns of length one, inner
+ * products are off by some eps each, and those of z R^{-1} by that times the squared lengths of the
+ * columns of R^{-1}. The diagonal tells most of those that are too long. */
+static int is_even(const ke_regression *g, const ke_env *env)
+{
+  const size_t L = g->L;
+  double *inverse = g->work, *length = g->work + L * L;
+  for (size_t l = 0; l < L; l++) {
+    const double *column = g->r + l * L;
+    length[l] = ke_dot(column, column, l + 1);
+    if (!(length[l] <= EVEN * column[l] * column[l]))
+      return 0;
+  }
+  ke_clear(inverse, L * L);
+  for (size_t l = 0; l < L; l++)
+    inverse[l + l * L] = 1.0;
+  ke_divide_upper(L, L, g->r, L, inverse, L, env);
+  for (size_t l = 0; l < L; l++) {
+    double squares = 0.0;
+    for (size_t i = 0; i <= l; i++)
+      squares += length[i] * inverse[i + l * L] * inverse[i + l * L];
+    if (!(squares <= EVEN))
+      return 0;
+  }
+  return 1;
+}
+
 static double off_identity(const double *s, size_t L)
 {
   double worst = 0.0;
@@ -87,13 +122,37 @@ static double off_identity(const double *s, size_t L)
   return worst;
 }
 
-/* 0 when that is not to be trusted; z is as it was then, to rounding. */
+/* The second division, by s: of the rows only where nobody takes that over. */
+static void divide_again(const ke_regression *g, const double *s, const ke_env *env)
+{
+  if (!g->rest)
+    divide_columns(g, s, NULL, env);
+  ke_solve_upper(1, g->L, g->k, s, g->L, g->c, env);
+  ke_multiply_upper(g->L, s, g->L, g->r, g->L, env);
+}
+
+/* Q is z. */
+static void leave_no_rest(const ke_regression *g)
+{
+  if (g->rest)
+    ke_clear(g->rest, g->L * g->L);
+  for (size_t l = 0; g->rest && l < g->L; l++)
+    g->rest[l + l * g->L] = 1.0;
+}
+
+/* R and c; 0 when that is not to be trusted, and z is as it was then, to rounding. */
 static int by_cholesky(const ke_regression *g, const ke_env *env)
 {
   const size_t L = g->L;
-  double *s = g->work;
+  double *s = g->rest ? g->rest : g->work;
+  leave_no_rest(g); /* zeros below the diagonal */
   if (!cholesky_once(g, env))
     return 0;
+  if (g->rest && g->ridge == 0.0 && is_even(g, env)) {
+    memcpy(g->rest, g->r, L * L * sizeof(double));
+    ke_solve_upper(1, L, g->k, g->r, L, g->c, env);
+    return 1;
+  }
   divide_columns(g, g->r, s, env);
   if (g->ridge > 0.0) {
     start_extra(g);
@@ -105,10 +164,10 @@ static int by_cholesky(const ke_regression *g, const ke_env *env)
     ke_times_upper(g->n, L, g->r, L, g->z, g->n, env);
     return 0;
   }
-  if (off > EXACT) {
-    divide_columns(g, s, NULL, env);
-    ke_multiply_upper(L, s, L, g->r, L, env);
-  }
+  if (off > EXACT)
+    divide_again(g, s, env);
+  else
+    leave_no_rest(g);
   return 1;
 }
 
@@ -189,6 +248,8 @@ static void by_gram_schmidt(const ke_regression *g, const ke_env *env)
     }
     ke_check(env);
   }
+  leave_no_rest(g);
+  ke_product_transposed((ke_dense){g->z, n, L, n}, (ke_dense){g->y, n, g->k, n}, 0.0, g->c, env);
 }
 
 /* ---- weights and means ------------------------------------------------------------------------
@@ -272,8 +333,6 @@ void ke_regress(ke_regression *g, const ke_env *env)
   weigh_rows(g, g->y, g->k, 0);
   if (!by_cholesky(g, env))
     by_gram_schmidt(g, env);
-  ke_product_transposed((ke_dense){g->z, g->n, g->L, g->n}, (ke_dense){g->y, g->n, g->k, g->n}, 0.0,
-                        g->c, env);
   for (size_t l = 0; l < g->L; l++)
     g->dependent[l] = is_zero(g->z + l * g->n, g->n);
   weigh_rows(g, g->z, g->L, 1);

@@ -20,6 +20,8 @@ typedef struct {
   double *c;      /* out, L x k: coefficients of size l are R[l, l]^{-1} c[l, ] */
   int *dependent; /* out, L: whether a column of z adds nothing to those before it; its column of Q
                      is zero then, with a unit on the diagonal of R */
+  double *rest;   /* out, L x L upper triangular: Q is z rest^{-1}, for those who multiply it by
+                     something else anyway; or NULL: z is Q */
   double *extra;  /* work, L x L: the rows * */
   double *work;   /* work, L x (L + 1) */
   double total;   /* out: sum of the weights */

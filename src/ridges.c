@@ -177,9 +177,21 @@ static void add_penalty(const ke_regression *g, const factor *f, const double *l
 typedef struct {
   ke_loo_crew c;
   const double *ridge;
-  double *factors, *u; /* of every ridge and of none; rows times P, a column ld long */
+  double *factors; /* of every ridge and of none */
+  const double *p; /* size x size: what turns rows of z */
+  double *u;       /* some rows turned, a column ld long */
   size_t ld;
 } ridge_crew;
+
+/* P, or where a division of z is still to be done that and P at once. */
+static const double *find_turn(const ke_regression *g, const ke_bidiagonal *b, const ke_env *env)
+{
+  if (!g->rest)
+    return b->p;
+  memcpy(b->a, b->p, b->size * b->size * sizeof(double));
+  ke_solve_upper(0, b->size, b->size, g->rest, g->L, b->a, env);
+  return b->a;
+}
 
 /* Of ridge `at`; behind the last, of none. */
 static factor factor_at(const ridge_crew *w, size_t at)
@@ -215,15 +227,30 @@ static void ridge_block(void *data, size_t item, size_t worker)
   }
 }
 
-/* The rows that w says to begin with, `m` of them. */
-static void ridge_rows(const ridge_crew *w, const ke_bidiagonal *b, size_t m, const ke_env *env)
+/* Turn the rows that w says to begin with, `m` of them, or find them turned. */
+static void turn_rows(ridge_crew *w, size_t m, const ke_env *env)
 {
-  const ke_regression *g = w->c.o->g;
-  const size_t size = b->size, blocks = (m + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
-  const double flops = KE_LOO_ROWS * (double)size * (double)w->c.count * (2.0 * (double)g->k + 6.0);
-  ke_add_multiple(1.0, (ke_dense){g->z + w->c.first, m, size, g->n},
-                  (ke_dense){b->p, size, size, size}, 0.0, (ke_dense){w->u, m, size, w->ld}, env);
-  ke_share_portions(env, blocks, flops, ridge_block, (void *)w);
+  const ke_loo *o = w->c.o;
+  const size_t n = o->g->n, size = o->size;
+  if (o->known) {
+    w->u = o->turned + w->c.first;
+    w->ld = n;
+    return;
+  }
+  ke_add_multiple(1.0, (ke_dense){o->g->z + w->c.first, m, size, n},
+                  (ke_dense){(double *)w->p, size, size, size}, 0.0,
+                  (ke_dense){w->u, m, size, w->ld}, env);
+  for (size_t l = 0; o->turned && l < size; l++)
+    memcpy(o->turned + w->c.first + l * n, w->u + l * w->ld, m * sizeof(double));
+}
+
+static void ridge_rows(ridge_crew *w, size_t m, const ke_env *env)
+{
+  const ke_loo *o = w->c.o;
+  const size_t blocks = (m + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
+  const double each = (double)w->c.count * (2.0 * (double)o->g->k + 6.0);
+  turn_rows(w, m, env);
+  ke_share_portions(env, blocks, KE_LOO_ROWS * (double)o->size * each, ridge_block, w);
   ke_loo_add_slots(&w->c, blocks);
 }
 
@@ -234,7 +261,12 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
   const size_t size = b->size, step = turned_rows(size);
   double *u = o->work + ke_loo_slots(count), *factors = u + step * size,
          *own = factors + (count + 1) * factor_length(size, g->k);
-  ridge_crew w = {{o, 0, count, o->work, own, ridge_each(size, g->k)}, ridge, factors, u, step};
+  ridge_crew w = {{o, 0, count, o->work, own, ridge_each(size, g->k)},
+                  ridge,
+                  factors,
+                  find_turn(g, b, env),
+                  u,
+                  step};
   const factor none = factor_at(&w, count);
   ke_loo_clear_scores(o, count);
   fill_plain(g, b, &none);
@@ -243,7 +275,7 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
     fill_factor(b, none.c, g->k, &f);
   }
   for (; w.c.first < g->n; w.c.first += step) {
-    ridge_rows(&w, b, ke_smaller(step, g->n - w.c.first), env);
+    ridge_rows(&w, ke_smaller(step, g->n - w.c.first), env);
     ke_check(env);
   }
   ke_loo_mean_scores(o, count);

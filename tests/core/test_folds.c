@@ -60,8 +60,8 @@ static double gap(const problem *p)
   size_t rows[N];
   const ke_env env = {.threads = 2};
   memcpy(y, p->y, sizeof y);
-  ke_regression g = {N, L,      K, 0.0, 1,         p->weight, p->z, q,  mean,
-                     y, y_mean, r, c,   dependent, extra,     own,  0.0};
+  ke_regression g = {N, L,      K, 0.0, 1,         p->weight, p->z,  q,   mean,
+                     y, y_mean, r, c,   dependent, NULL,      extra, own, 0.0};
   ke_regress(&g, &env);
   const ke_hat h = {&g, L, p->ridge, hat, residual, work};
   for (size_t i = 0; i < p->m; i++)

@@ -153,15 +153,16 @@ glue_calls <- function() {
         list(1, short), NULL, list(0L))
     ),
     ffi_regress_over = list(
-      list(x + 0, narrow, 0, NULL, TRUE, 1L),
+      list(x + 0, narrow, 0, NULL, 1L, TRUE),
       list(list(text, x[-1, ], x[, 0]), list(narrow[-1, , drop = FALSE], x[, 1]), NULL,
-        list(1, short), NULL, list(0L))
+        list(1, short), list(0L), NULL)
     ),
     ffi_nested_loo = list(
       list(regression, 2, NULL, TRUE),
       list(list(within_list(regression, q = x[-1, ]), within_list(regression, r = diag(3)),
         within_list(regression, c = diag(3)), within_list(regression, dependent = NULL),
-        within_list(regression, dependent = TRUE)), list(0, 3),
+        within_list(regression, dependent = TRUE), within_list(regression, rest = diag(3)),
+        within_list(regression, rest = diag(2))), list(0, 3),
            list(label[-1], as.double(label), label, label - 2L), NULL)
     ),
     ffi_bidiagonalise = list(list(regression, 2),
@@ -170,12 +171,14 @@ glue_calls <- function() {
       list(regression, turned, NULL, TRUE, 1),
       list(list(within_list(regression, y = x[-1, ])),
         list(within_list(turned, p = diag(3)), within_list(turned, p = x),
-          within_list(turned, over = 1), within_list(turned, diagonal = NULL)),
+          within_list(turned, over = 1), within_list(turned, diagonal = NULL),
+          within_list(turned, rows = x[-1, ]), within_list(turned, rows = narrow)),
         list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
     ffi_without_folds = list(
       list(regression, 2, 1, list(rep_len(1:2, nrow(x)))),
-      list(list(within_list(regression, y = x[-1, ])), list(0, 3, NA_real_), list(0, -1, NA_real_),
+      list(list(within_list(regression, y = x[-1, ]), within_list(regression, rest = diag(2))),
+        list(0, 3, NA_real_), list(0, -1, NA_real_),
         list(1:2, list(1:2), list(rep(0L, nrow(x))), list(rep(1, nrow(x)))))
     ),
     ffi_row_squares = list(list(x, 2),

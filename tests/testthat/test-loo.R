@@ -280,12 +280,19 @@ test_that("a regression in the place of its coordinates is that beside them", {
   same <- z
   same[, 9] <- z[, 2]
   response <- response_of(random_matrix(90, 2, 2))
-  for (rows in list(z, close, same)) {
+  for (rows in list(random_matrix(90, 12), z, close, same)) { # the first so even that none divides
     for (weights in list(NULL, rep_len(1:3 + 0, 90))) {
       own <- rows + 0
-      over <- regress(own, response, 0, weights, over = TRUE)
-      expect_equal(over, regress(rows, response, 0, weights), tolerance = 1e-9)
+      over <- regress_over(own, response, 0, weights)
+      plain <- regress(rows, response, 0, weights)
+      expect_equal(over, plain, tolerance = 1e-9)
       expect_identical(over$q, own)
+      for (sizes in list(12L, c(12L, 8L))) {
+        put_off <- regress_over(rows + 0, response, 0, weights, rest = TRUE)
+        expect_equal(put_off$q %*% solve(put_off$rest), plain$q, tolerance = 1e-9)
+        put_off <- fit_by_ridge(put_off, response, sizes, over = TRUE)
+        expect_equal(put_off, fit_by_ridge(plain, response, sizes), tolerance = 1e-8)
+      }
     }
   }
 })
