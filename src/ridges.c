@@ -112,8 +112,10 @@ INLINE void sum_eight(const factor *f, const double *c, const double *u, size_t 
   v4 t = SPLAT(0.0), s = t, length_t = t, length_s = t, first_t = t, first_s = t, second_t = t,
      second_s = t;
   for (size_t l = 0; l < size; l++, u += EIGHT) {
-    t = f->by[l] * LOAD(u) - f->back[l] * t;
-    s = f->by[l] * LOAD(u + 4) - f->back[l] * s;
+    /* what waits for the last t comes first, for compilers to fuse that with the subtraction */
+    const v4 from_t = f->back[l] * t, from_s = f->back[l] * s;
+    t = f->by[l] * LOAD(u) - from_t;
+    s = f->by[l] * LOAD(u + 4) - from_s;
     length_t += t * t;
     length_s += s * s;
     first_t += c[l] * t;
