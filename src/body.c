@@ -31,14 +31,16 @@ typedef struct {
   ke_pick *slots; /* TILES x KE_BLOCK */
 } packed_round;
 
-/* A thread's tile, packed. */
+/* A thread's tile: packed, and its new columns, KE_TILE apart. They go through every step here,
+ * close together, and into the factor at the end: there each lies in a page of its own. */
 typedef struct {
   ke_rows old, fresh;
+  double *columns;
 } tile_rows;
 
 static size_t slot_doubles(void) { return TILES * KE_BLOCK * sizeof(ke_pick) / sizeof(double); }
 
-static size_t tile_doubles(size_t capacity) { return KE_TILE * (capacity + KE_BLOCK); }
+static size_t tile_doubles(size_t capacity) { return KE_TILE * (capacity + 2 * KE_BLOCK); }
 
 size_t ke_body_work(size_t capacity, int threads)
 {
@@ -59,7 +61,8 @@ static tile_rows tile_of(const ke_body *b, const ke_round *r, size_t thread, siz
 {
   double *p = b->work + ke_body_work(b->capacity, 0) + thread * tile_doubles(b->capacity);
   const tile_rows t = {{m, r->size, p, NULL, 0, 0},
-                       {m, r->picks, p + KE_TILE * b->capacity, NULL, 0, 0}};
+                       {m, r->picks, p + KE_TILE * b->capacity, NULL, 0, 0},
+                       p + KE_TILE * (b->capacity + KE_BLOCK)};
   return t;
 }
 
@@ -204,14 +207,14 @@ static void collect_picks(const ke_round *r, const packed_round *to)
 
 /* ---- one tile ---------------------------------------------------------------------------- */
 
-/* Up to four new columns of a tile, the earlier ones already taken off: what is left of the
- * solve, and their copy in the packed tile. */
+/* Four new columns of a tile, the earlier ones already taken off: what is left of the solve, and
+ * their copy in the packed tile. */
 typedef struct {
-  size_t m, ld;
-  double *column;                                         /* ld apart */
+  size_t m;
+  double *column;                                         /* KE_TILE apart */
   double l10, l20, l21, l30, l31, l32, inverse[KE_PANEL]; /* of L_P, and its diagonal inverted */
-  double *panel;
-  size_t stride; /* between panels */
+  double *panel;                                          /* NULL: nobody will ask for it */
+  size_t stride;                                          /* between panels */
 } solving;
 
 /* Four rows by four columns in place. */
@@ -223,32 +226,23 @@ INLINE void solve_four(const solving *s, v4 x[KE_PANEL])
   x[3] = (x[3] - x[0] * s->l30 - x[1] * s->l31 - x[2] * s->l32) * s->inverse[3];
 }
 
-INLINE void solve_body(const solving *s, size_t columns)
+INLINE void solve_body(const solving *s)
 {
   for (size_t i = 0; i < s->m; i += KE_PANEL) {
-    double *at = s->column + i, *packed = s->panel + i / KE_PANEL * s->stride;
-    const size_t live = ke_smaller(KE_PANEL, s->m - i);
-    v4 x[KE_PANEL] = {{0}};
-    if (live == KE_PANEL && columns == KE_PANEL) {
-      x[0] = LOAD(at), x[1] = LOAD(at + s->ld), x[2] = LOAD(at + 2 * s->ld),
-      x[3] = LOAD(at + 3 * s->ld);
-      solve_four(s, x);
-      STORE(at, x[0]), STORE(at + s->ld, x[1]), STORE(at + 2 * s->ld, x[2]),
-          STORE(at + 3 * s->ld, x[3]);
-      STORE(packed, x[0]), STORE(packed + 4, x[1]), STORE(packed + 8, x[2]),
-          STORE(packed + 12, x[3]);
-    } else {
-      for (size_t c = 0; c < columns; c++)
-        memcpy(&x[c], at + c * s->ld, live * sizeof(double));
-      solve_four(s, x);
-      for (size_t c = 0; c < columns; c++)
-        memcpy(at + c * s->ld, &x[c], live * sizeof(double));
-      memcpy(packed, x, columns * sizeof(v4));
+    double *at = s->column + i;
+    v4 x[KE_PANEL] = {LOAD(at), LOAD(at + KE_TILE), LOAD(at + 2 * KE_TILE), LOAD(at + 3 * KE_TILE)};
+    solve_four(s, x);
+    STORE(at, x[0]), STORE(at + KE_TILE, x[1]);
+    STORE(at + 2 * KE_TILE, x[2]), STORE(at + 3 * KE_TILE, x[3]);
+    if (s->panel) {
+      double *packed = s->panel + i / KE_PANEL * s->stride;
+      STORE(packed, x[0]), STORE(packed + 4, x[1]);
+      STORE(packed + 8, x[2]), STORE(packed + 12, x[3]);
     }
   }
 }
 
-DEFINE_DISPATCHED(static, solve, (const solving *s, size_t columns), (s, columns))
+DEFINE_DISPATCHED(static, solve, (const solving *s), (s))
 
 /* The entry of L_P, or of the unit matrix beyond its end. */
 static double bordered(const ke_round *r, size_t p, size_t l)
@@ -256,17 +250,26 @@ static double bordered(const ke_round *r, size_t p, size_t l)
   return p < r->picks ? triangle_entry(r, p, l) : p == l ? 1.0 : 0.0;
 }
 
-static void solve_tile(const ke_round *r, const ke_rows *triangle, const ke_rows *made,
-                       double *fresh, size_t ld)
+/* What fills the new columns up to whole panels is zero: every step takes four by four. */
+static void fill_up(const tile_rows *t)
 {
+  const size_t rows = ke_padded(t->fresh.n), columns = ke_padded(t->fresh.d);
+  for (size_t l = 0; l < columns; l++) {
+    const size_t from = l < t->fresh.d ? t->fresh.n : 0;
+    memset(t->columns + l * KE_TILE + from, 0, (rows - from) * sizeof(double));
+  }
+}
+
+static void solve_tile(const ke_round *r, const ke_rows *triangle, const tile_rows *t)
+{
+  const ke_rows *made = &t->fresh;
   for (size_t j = 0; j < r->picks; j += KE_PANEL) {
-    const size_t columns = ke_smaller(KE_PANEL, r->picks - j);
-    const ke_rows picks = {columns, r->picks, triangle->panel + j * r->picks, NULL, 0, 0};
+    const ke_rows picks = {KE_PANEL, r->picks, triangle->panel + j * r->picks, NULL, 0, 0};
+    const int last = j + KE_PANEL >= r->picks;
     if (j > 0)
-      ke_add_product(made, &picks, j, fresh + j * ld, ld);
+      ke_add_product(made, &picks, j, t->columns + j * KE_TILE, KE_TILE);
     solving s = {made->n,
-                 ld,
-                 fresh + j * ld,
+                 t->columns + j * KE_TILE,
                  bordered(r, j + 1, j),
                  bordered(r, j + 2, j),
                  bordered(r, j + 2, j + 1),
@@ -274,11 +277,11 @@ static void solve_tile(const ke_round *r, const ke_rows *triangle, const ke_rows
                  bordered(r, j + 3, j + 1),
                  bordered(r, j + 3, j + 2),
                  {0},
-                 made->panel + j * KE_PANEL,
+                 last ? NULL : made->panel + j * KE_PANEL,
                  KE_PANEL * r->picks};
     for (size_t c = 0; c < KE_PANEL; c++)
       s.inverse[c] = 1.0 / bordered(r, j + c, j + c);
-    solve(&s, columns);
+    solve(&s);
   }
 }
 
@@ -379,10 +382,9 @@ static double largest_share(const double *column, const double *weight, size_t m
 
 /* Column l of the new ones on rows i0 .. i0 + m. */
 static void lower_by_column(const ke_body *b, const ke_round *r, size_t l, size_t i0, size_t m,
-                            ke_pick *totals)
+                            double *column, ke_pick *totals)
 {
   const size_t row = r->index[l] - b->first; /* beyond all of them where it is not here */
-  double *column = b->factor + (r->size + l) * b->n + i0;
   const int here = row >= i0 && row < i0 + m;
   const double own = here ? column[row - i0] : 0.0;
   if (here) /* its own pivot leaves exactly nothing */
@@ -414,17 +416,21 @@ static void update_tile(void *data, size_t q, size_t worker)
   const ke_round *r = c->r;
   const size_t i = c->i0 + q * KE_TILE, m = ke_smaller(KE_TILE, c->m - q * KE_TILE);
   const tile_rows t = tile_of(b, r, worker, m);
-  double *fresh = b->factor + r->size * b->n + i;
   ke_pick *slot = c->packed.slots + q * KE_BLOCK;
-  b->source->does->against(b->source->self, KE_PICKS, i, m, fresh, b->n);
+  b->source->does->against(b->source->self, KE_PICKS, i, m, t.columns, KE_TILE);
+  fill_up(&t);
   if (r->size > 0) {
     ke_panels(b->factor + i, b->n, NULL, &t.old);
-    ke_add_product(&t.old, &c->packed.old, r->size, fresh, b->n);
+    ke_add_product(&t.old, &c->packed.old, r->size, t.columns, KE_TILE);
   }
-  solve_tile(r, &c->packed.fresh, &t.fresh, fresh, b->n);
+  solve_tile(r, &c->packed.fresh, &t);
   memset(slot, 0, r->picks * sizeof *slot);
-  for (size_t l = 0; c->totals && l < r->picks; l++)
-    lower_by_column(b, r, l, i, m, slot + l);
+  for (size_t l = 0; l < r->picks; l++) {
+    double *column = t.columns + l * KE_TILE;
+    memcpy(b->factor + (r->size + l) * b->n + i, column, m * sizeof(double));
+    if (c->totals)
+      lower_by_column(b, r, l, i, m, column, slot + l);
+  }
 }
 
 /* ---- all tiles ----------------------------------------------------------------------------- */
