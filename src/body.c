@@ -307,10 +307,19 @@ static void lower_rest(const step *s, size_t i)
   }
 }
 
-INLINE void lower_residuals_body(const step *s)
+/* Square roots of four numbers that are not negative. The library's sqrt() looks at each for errno;
+ * the instruction takes four at a time. */
+static void roots_base(v4 *x)
+{
+  for (int k = 0; k < 4; k++)
+    (*x)[k] = sqrt((*x)[k]);
+}
+
+/* Roots are slow, but leave the processor free for all the rest. */
+INLINE void lower_residuals_body(const step *s, void (*roots)(v4 *))
 {
   ke_pick *p = s->totals;
-  v4 trace = {0}, scaled = {0}, best = {0}, lowest = {0};
+  v4 trace = {0}, scaled = {0}, best = {0}, lowest = {0}, norm = {0}, root = {0};
   size_t i = 0;
   for (; i + 4 <= s->rows; i += 4) {
     const v4 entry = LOAD(s->column + i), rest = LOAD(s->residual + i) - entry * entry;
@@ -320,48 +329,41 @@ INLINE void lower_residuals_body(const step *s)
     best = SELECT(key > best, key, best);
     trace += kept;
     scaled += kept * LOAD(s->inverse + i);
+    root = kept;
+    roots(&root);
+    norm += root;
   }
   for (int k = 0; k < 4; k++) {
-    p->lowest = fmin(p->lowest, lowest[k]);
-    p->best = fmax(p->best, best[k]);
+    p->lowest = lowest[k] < p->lowest ? lowest[k] : p->lowest;
+    p->best = best[k] > p->best ? best[k] : p->best;
   }
   p->trace += sum_v4(&trace);
   p->scaled += sum_v4(&scaled);
   lower_rest(s, i);
+  root = (v4){0};
+  memcpy(&root, s->residual + i, (s->rows - i) * sizeof(double));
+  roots(&root);
+  norm += root;
+  p->norm += sum_v4(&norm);
 }
 
-DEFINE_DISPATCHED(static, lower_residuals, (const step *s), (s))
-
-/* Sum of square roots of n numbers that are not negative. The library's sqrt() looks at each for
- * errno; the instruction takes four at a time. */
-static double sum_of_roots_base(const double *x, size_t n)
-{
-  double s[4] = {0.0};
-  for (size_t i = 0; i < n; i++)
-    s[i % 4] += sqrt(x[i]);
-  return (s[0] + s[1]) + (s[2] + s[3]);
-}
+static void lower_residuals_base(const step *s) { lower_residuals_body(s, roots_base); }
 
 #if DISPATCH
-FAST_TARGET static double sum_of_roots_fast(const double *x, size_t n)
-{
-  v4 sum = {0}, last = {0};
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    sum += (v4)_mm256_sqrt_pd((__m256d)LOAD(x + i));
-  memcpy(&last, x + i, (n - i) * sizeof(double));
-  sum += (v4)_mm256_sqrt_pd((__m256d)last);
-  return sum_v4(&sum);
-}
+FAST_TARGET static void roots_fast(v4 *x) { *x = (v4)_mm256_sqrt_pd((__m256d)*x); }
+
+FAST_TARGET static void lower_residuals_fast(const step *s) { lower_residuals_body(s, roots_fast); }
 #endif
 
-static double sum_of_roots(const double *x, size_t n)
+static void lower_residuals(const step *s)
 {
 #if DISPATCH
-  if (HAS_FAST())
-    return sum_of_roots_fast(x, n);
+  if (HAS_FAST()) {
+    lower_residuals_fast(s);
+    return;
+  }
 #endif
-  return sum_of_roots_base(x, n);
+  lower_residuals_base(s);
 }
 
 static void add_squares(const double *column, size_t m, double *explained)
@@ -391,7 +393,6 @@ static void lower_by_column(const ke_body *b, const ke_round *r, size_t l, size_
     b->residual[row] = column[row - i0] = 0.0;
   const step s = {m, column, b->weight + i0, b->inverse + i0, b->residual + i0, totals};
   lower_residuals(&s);
-  totals->norm += sum_of_roots(s.residual, m);
   if (here)
     column[row - i0] = own;
   if (b->explained)
