@@ -250,15 +250,33 @@ INLINE void pack_four(const double *x, size_t live, const ke_transform *how, siz
     panel[r] = 0.0;
 }
 
+/* Columns k .. k + 4 of whole panels as they are. They may lie far apart and out of cache: the four
+ * after them are asked for in time. */
+INLINE void copy_panels(const double *x, size_t ldx, const ke_rows *rows, size_t k)
+{
+  const double *c[KE_PANEL] = {x + k * ldx, x + (k + 1) * ldx, x + (k + 2) * ldx,
+                               x + (k + 3) * ldx};
+  const size_t apart = KE_PANEL * ke_stride(rows), next = k + 2 * KE_PANEL <= rows->d ? 4 * ldx : 0;
+  double *panel = rows->panel + k * KE_PANEL;
+  for (size_t i = 0; i + KE_PANEL <= rows->n; i += KE_PANEL, panel += apart)
+    for (size_t q = 0; q < KE_PANEL; q++) {
+      __builtin_prefetch(c[q] + next + i);
+      STORE(panel + q * KE_PANEL, LOAD(c[q] + i));
+    }
+}
+
 INLINE void ke_panels_body(const double *x, size_t ldx, const ke_transform *how,
                            const ke_rows *rows)
 {
   static const ke_transform as_they_are = {0};
   const size_t n = rows->n, d = rows->d;
+  const size_t columns = how ? 0 : d / KE_PANEL * KE_PANEL, whole = n / KE_PANEL * KE_PANEL;
+  for (size_t k = 0; k < columns; k += KE_PANEL)
+    copy_panels(x, ldx, rows, k);
   how = how ? how : &as_they_are;
   for (size_t k0 = 0; k0 < d; k0 += PACKED) {
     const size_t k1 = ke_smaller(d, k0 + PACKED);
-    for (size_t i = 0; i < n; i += KE_PANEL)
+    for (size_t i = k1 <= columns ? whole : 0; i < n; i += KE_PANEL)
       for (size_t k = k0; k < k1; k++)
         pack_four(x + i + k * ldx, ke_smaller(KE_PANEL, n - i), how, k,
                   rows->panel + i * ke_stride(rows) + k * KE_PANEL);
