@@ -1,5 +1,6 @@
 #include "ffi.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const stop_names[] = {[KE_GOES_ON] = "none",
@@ -55,17 +56,57 @@ static void copy_factor(const ke_body *body, size_t size, double *to)
   }
 }
 
-/* Space for `capacity` columns: the factor is an R matrix, so that it can be handed over. It
- * lives in `box`, a protected list of one. */
-static void allocate_columns(ke_basis *b, size_t capacity, SEXP box, int threads)
+/* Where the factor lives. One that will be handed over is an R matrix in `box`, a protected list of
+ * one. Any other is memory of the system, given back at the end: R would look for garbage before it
+ * lent as much. The second place is for a larger one while columns move. */
+typedef struct {
+  SEXP box;
+  int handed_over;
+  void *own[2];
+} factor_home;
+
+static void release(void *data)
+{
+  factor_home *home = (factor_home *)data;
+  for (int k = 0; k < 2; k++) {
+    free(home->own[k]);
+    home->own[k] = NULL;
+  }
+}
+
+#define LINE 64 /* bytes of a line of cache, at which memory begins */
+
+/* NULL: the system has not as much, or R is to be asked. */
+static double *own_memory(factor_home *home, size_t bytes)
+{
+  if (home->handed_over)
+    return NULL;
+  home->own[1] = malloc(bytes + LINE);
+  const size_t beyond = (size_t)home->own[1] % LINE;
+  return home->own[1] ? (double *)(void *)((char *)home->own[1] + (LINE - beyond) % LINE) : NULL;
+}
+
+static void keep_larger(factor_home *home)
+{
+  free(home->own[0]);
+  home->own[0] = home->own[1];
+  home->own[1] = NULL;
+}
+
+/* Space for `capacity` columns. */
+static void allocate_columns(ke_basis *b, size_t capacity, factor_home *home, int threads)
 {
   ke_body *body = &((ke_one_body *)b->bodies.self)->body;
-  SEXP factor = PROTECT(Rf_allocMatrix(REALSXP, (int)body->n, (int)capacity));
-  ffi_large_pages(REAL(factor), body->n * capacity * sizeof(double));
-  copy_factor(body, b->size, REAL(factor));
-  SET_VECTOR_ELT(box, 0, factor);
+  const size_t bytes = body->n * capacity * sizeof(double);
+  double *own = own_memory(home, bytes);
+  SEXP factor = PROTECT(own ? R_NilValue : Rf_allocMatrix(REALSXP, (int)body->n, (int)capacity));
+  double *values = own ? own : REAL(factor);
+  ffi_large_pages(values, bytes);
+  copy_factor(body, b->size, values);
+  SET_VECTOR_ELT(home->box, 0, factor);
   UNPROTECT(1);
-  body->factor = REAL(factor);
+  keep_larger(home);
+  body->factor = values;
   body->capacity = capacity;
   body->work = ffi_doubles(ke_body_work(capacity, threads));
   ffi_head_columns(b, capacity);
@@ -271,7 +312,7 @@ static SEXP result(const ke_basis *b, SEXP factor, const centre *c)
   return out;
 }
 
-static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
+static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, factor_home *home)
 {
   ke_status status = ke_basis_start(b, env);
   if (status != KE_OK)
@@ -280,19 +321,25 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, SEXP box)
   size_t count = 0;
   const size_t *rows = first == R_NilValue ? NULL : ffi_index(first, b->bodies.n, &count);
   ffi_choose_first(b, rows, count, env);
-  allocate_columns(b, first_capacity(b, rule), box, env->threads);
+  allocate_columns(b, first_capacity(b, rule), home, env->threads);
   while ((status = ke_basis_run(b, env)) == KE_FULL)
-    allocate_columns(b, ke_smaller(b->limit, 2 * b->capacity), box, env->threads);
+    allocate_columns(b, ke_smaller(b->limit, 2 * b->capacity), home, env->threads);
   return status;
 }
 
-/* A list, or the name of a status. */
-SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
+typedef struct {
+  SEXP source, rule, threads;
+  factor_home home;
+} basis_call;
+
+static SEXP basis_of(void *data)
 {
-  ke_env env = ffi_env(threads);
+  basis_call *call = (basis_call *)data;
+  SEXP rule = call->rule;
+  ke_env env = ffi_env(call->threads);
   ffi_show_progress(&env, ffi_element(rule, "verbose"));
   ke_source s;
-  ke_status status = ffi_source(source, &s);
+  ke_status status = ffi_source(call->source, &s);
   if (status != KE_OK)
     return ffi_status(status);
   centre c = {ffi_count(rule, "neighbours"), NULL, NULL, 0.0};
@@ -301,15 +348,23 @@ SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
   if (c.count > 0)
     s = centred(&s, &c, &env);
   ke_basis b = engine_for(&s, rule);
-  SEXP box = PROTECT(Rf_allocVector(VECSXP, 1));
   const int random = b.rule == ke_rule_of(KE_RANDOM); /* else R's generator is left alone */
   if (random)
     GetRNGstate();
-  status = run(&b, rule, &env, box);
+  status = run(&b, rule, &env, &call->home);
   if (random)
     PutRNGstate();
-  SEXP out = status != KE_OK ? ffi_status(status)
-                             : result(&b, Rf_asLogical(keep) ? VECTOR_ELT(box, 0) : R_NilValue, &c);
+  if (status != KE_OK)
+    return ffi_status(status);
+  return result(&b, call->home.handed_over ? VECTOR_ELT(call->home.box, 0) : R_NilValue, &c);
+}
+
+/* A list, or the name of a status. */
+SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
+{
+  SEXP box = PROTECT(Rf_allocVector(VECSXP, 1));
+  basis_call call = {source, rule, threads, {box, Rf_asLogical(keep), {NULL, NULL}}};
+  SEXP out = R_ExecWithCleanup(basis_of, &call, release, &call.home);
   UNPROTECT(1);
   return out;
 }
