@@ -267,7 +267,7 @@ static void solve_tile(const ke_round *r, const ke_rows *triangle, const tile_ro
     const ke_rows picks = {KE_PANEL, r->picks, triangle->panel + j * r->picks, NULL, 0, 0};
     const int last = j + KE_PANEL >= r->picks;
     if (j > 0)
-      ke_add_product(made, &picks, j, t->columns + j * KE_TILE, KE_TILE);
+      ke_add_product(made, &picks, j, t->columns + j * KE_TILE, KE_TILE, NULL);
     solving s = {made->n,
                  t->columns + j * KE_TILE,
                  bordered(r, j + 1, j),
@@ -407,8 +407,22 @@ typedef struct {
   const ke_round *r;
   packed_round packed;
   ke_totals *totals; /* or NULL */
-  size_t i0, m;
+  size_t i0, m, workers;
 } chunk;
+
+/* What the tile at row i will read, if there is one. */
+static void look_ahead(const ke_body *b, size_t size, size_t i, ke_ahead ahead[3])
+{
+  const ke_source *s = b->source;
+  memset(ahead, 0, 3 * sizeof *ahead);
+  if (i >= b->n)
+    return;
+  const size_t m = ke_smaller(KE_TILE, b->n - i);
+  const ke_ahead old = {b->factor + i, b->n, m, size};
+  ahead[0] = old;
+  if (s->does->reads)
+    ahead[1] = s->does->reads(s->self, i, m);
+}
 
 static void update_tile(void *data, size_t q, size_t worker)
 {
@@ -421,8 +435,10 @@ static void update_tile(void *data, size_t q, size_t worker)
   b->source->does->against(b->source->self, KE_PICKS, i, m, t.columns, KE_TILE);
   fill_up(&t);
   if (r->size > 0) {
+    ke_ahead ahead[3];
+    look_ahead(b, r->size, i + c->workers * KE_TILE, ahead);
     ke_panels(b->factor + i, b->n, NULL, &t.old);
-    ke_add_product(&t.old, &c->packed.old, r->size, t.columns, KE_TILE);
+    ke_add_product(&t.old, &c->packed.old, r->size, t.columns, KE_TILE, ahead);
   }
   solve_tile(r, &c->packed.fresh, &t);
   memset(slot, 0, r->picks * sizeof *slot);
@@ -485,7 +501,9 @@ static void update_chunk(chunk *c, const ke_env *env)
   const size_t tiles = (c->m + KE_TILE - 1) / KE_TILE;
   const ke_round *r = c->r;
   const ke_env crew = ke_source_env(c->b->source, env);
-  ke_share(&crew, tiles, KE_TILE * row_flops(c->b, r->size, r->picks), update_tile, c);
+  const double flops = KE_TILE * row_flops(c->b, r->size, r->picks);
+  c->workers = ke_workers(&crew, tiles, flops);
+  ke_share(&crew, tiles, flops, update_tile, c);
   for (size_t q = 0; c->totals && q < tiles; q++)
     add_tile(c->totals, r->picks, c->packed.slots + q * KE_BLOCK,
              (c->b->first + c->i0) / KE_TILE + q);
@@ -494,7 +512,7 @@ static void update_chunk(chunk *c, const ke_env *env)
 void ke_body_update(ke_body *b, const ke_round *r, ke_totals *totals, const ke_env *env)
 {
   const size_t step = ke_chunk_rows(b, r->size, r->picks);
-  chunk c = {b, r, pack_round(b, r), totals, 0, 0};
+  chunk c = {b, r, pack_round(b, r), totals, 0, 0, 1};
   collect_picks(r, &c.packed);
   for (; c.i0 < b->n; c.i0 += step) {
     c.m = ke_smaller(step, b->n - c.i0);

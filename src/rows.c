@@ -117,13 +117,30 @@ typedef struct {
   double *out;
   size_t ldo;
   int add; /* to what is there */
+  const ke_ahead *ahead;
 } tile;
+
+#define LINE 8 /* numbers that memory sends at a time, or some of them */
+
+/* Share number q of so many, into the second cache. */
+INLINE void ask_for(const ke_ahead *a, size_t q, size_t shares)
+{
+  const size_t lines = (a->rows + LINE - 1) / LINE, total = lines * a->columns;
+  const size_t from = total * q / shares, to = total * (q + 1) / shares;
+  const double *column = a->x + from / lines * a->ld;
+  for (size_t k = from, l = from % lines; k < to; k++) {
+    __builtin_prefetch(column + l * LINE, 0, 2);
+    if (++l == lines)
+      l = 0, column += a->ld;
+  }
+}
 
 INLINE void inner_range_body(const tile *t, size_t k0, size_t count, int roomy)
 {
   const int add = t->add || k0 > 0;
   const size_t width = KE_PANEL * ke_stride(t->a), panels = ke_padded(t->m) / KE_PANEL;
   const double *base_a = t->a->panel + t->i0 * ke_stride(t->a) + k0 * KE_PANEL;
+  const size_t strips = (panels + STRIP - 1) / STRIP, shares = ke_padded(t->k) / KE_PANEL * strips;
   double edge[KE_PANEL * STRIP * KE_PANEL];
   for (size_t j = 0; j < t->k; j += KE_PANEL) {
     const double *b = t->b->panel + (t->j0 + j) * ke_stride(t->b) + k0 * KE_PANEL;
@@ -135,6 +152,8 @@ INLINE void inner_range_body(const tile *t, size_t k0, size_t count, int roomy)
       const size_t i = p * KE_PANEL, ldc = KE_PANEL * STRIP;
       const size_t rows = ke_smaller(ldc, t->m - i);
       double *c = t->out + i + j * t->ldo;
+      for (const ke_ahead *next = t->ahead; next && next->x && k0 == 0; next++)
+        ask_for(next, j / KE_PANEL * strips + p / STRIP, shares);
       if (rows == ldc && cols == KE_PANEL) {
         block(a, b, count, c, t->ldo, add, roomy);
       } else {
@@ -189,7 +208,7 @@ void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0
 {
   if (m == 0 || k == 0)
     return;
-  const tile t = {a, b, i0, m, j0, k, out, ldo, 0};
+  const tile t = {a, b, i0, m, j0, k, out, ldo, 0, NULL};
   inner_tile(&t, a->d);
 }
 
@@ -197,13 +216,14 @@ void ke_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, s
 {
   if (a->n == 0 || b->n == 0)
     return;
-  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo, 0};
+  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo, 0, NULL};
   inner_tile(&t, count);
 }
 
-void ke_add_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo)
+void ke_add_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo,
+                    const ke_ahead *ahead)
 {
-  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo, 1};
+  const tile t = {a, b, 0, a->n, 0, b->n, out, ldo, 1, ahead};
   inner_tile(&t, count);
 }
 
@@ -214,7 +234,7 @@ static void fill_norms(ke_rows *rows)
 {
   double block[KE_PANEL * KE_PANEL];
   for (size_t i = 0; i < ke_padded(rows->n); i += KE_PANEL) {
-    const tile t = {rows, rows, i, KE_PANEL, i, KE_PANEL, block, KE_PANEL, 0};
+    const tile t = {rows, rows, i, KE_PANEL, i, KE_PANEL, block, KE_PANEL, 0, NULL};
     inner_tile(&t, rows->d);
     for (size_t r = 0; r < KE_PANEL; r++)
       rows->norm[i + r] = block[r * (KE_PANEL + 1)];

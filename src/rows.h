@@ -74,7 +74,16 @@ void ke_inner(const ke_rows *a, size_t i0, size_t m, const ke_rows *b, size_t j0
  * different d. */
 void ke_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo);
 
-/* The same added to out; a and b have rows, count is not 0. */
-void ke_add_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo);
+/* Columns of numbers, ld apart, that will be wanted next and may be far away: they are asked for
+ * while others are worked on. x NULL: none. */
+typedef struct {
+  const double *x;
+  size_t ld, rows, columns;
+} ke_ahead;
+
+/* The same added to out; a and b have rows, count is not 0. `ahead` is NULL, or ends with one that
+ * asks for none. */
+void ke_add_product(const ke_rows *a, const ke_rows *b, size_t count, double *out, size_t ldo,
+                    const ke_ahead *ahead);
 
 #endif

@@ -74,6 +74,13 @@ static void rows_tile(const void *self, size_t i0, size_t m, size_t j0, size_t k
   ke_tile(&s->kernel, (ke_range){s->rows, i0, m}, (ke_range){s->rows, j0, k}, out, ldo);
 }
 
+static ke_ahead rows_reads(const void *self, size_t i0, size_t m)
+{
+  const ke_rows *rows = ((const rows_self *)self)->rows;
+  const ke_ahead all = {rows->panel + i0 * ke_stride(rows), 0, m * ke_stride(rows), 1};
+  return all;
+}
+
 static size_t set_doubles(const ke_rows *rows, int set)
 {
   const size_t most = ke_set_size(set, rows->n);
@@ -90,8 +97,8 @@ size_t ke_source_rows_state(const ke_rows *rows)
 
 ke_source ke_source_rows(const ke_kernel *kernel, const ke_rows *rows, double *state)
 {
-  static const ke_operations does = {rows_diagonal, rows_diagonal, rows_gather,
-                                     rows_against,  rows_between,  rows_tile};
+  static const ke_operations does = {rows_diagonal, rows_diagonal, rows_gather, rows_against,
+                                     rows_between,  rows_tile,     rows_reads};
   rows_self *self = (rows_self *)state;
   double *next = state + doubles(sizeof *self);
   self->kernel = *kernel;
@@ -200,8 +207,9 @@ size_t ke_source_matrix_state(void) { return doubles(sizeof(matrix_self)); }
 
 ke_source ke_source_matrix(const double *matrix, size_t n, double *state)
 {
-  static const ke_operations does = {matrix_diagonal, matrix_diagonal, matrix_gather,
-                                     matrix_against,  matrix_between,  matrix_tile};
+  static const ke_operations does = {
+      matrix_diagonal, matrix_diagonal, matrix_gather, matrix_against,
+      matrix_between,  matrix_tile,     NULL};
   matrix_self *self = (matrix_self *)state;
   memset(self, 0, sizeof *self);
   self->matrix = matrix;
@@ -267,8 +275,13 @@ size_t ke_source_callback_state(size_t n)
 ke_source ke_source_callback(ke_entries entries, void *data, const double *diagonal, size_t n,
                              double *state)
 {
-  static const ke_operations does = {callback_diagonal, callback_diagonal, callback_gather,
-                                     callback_against,  callback_between,  callback_tile};
+  static const ke_operations does = {callback_diagonal,
+                                     callback_diagonal,
+                                     callback_gather,
+                                     callback_against,
+                                     callback_between,
+                                     callback_tile,
+                                     NULL};
   callback_self *self = (callback_self *)state;
   memset(self, 0, sizeof *self);
   self->entries = entries;
@@ -352,13 +365,21 @@ static void centred_tile(const void *self, size_t i0, size_t m, size_t j0, size_
   }
 }
 
+static ke_ahead centred_reads(const void *self, size_t i0, size_t m)
+{
+  const ke_source *inner = &((const centred_self *)self)->inner;
+  const ke_ahead none = {NULL, 0, 0, 0};
+  return inner->does->reads ? inner->does->reads(inner->self, i0, m) : none;
+}
+
 size_t ke_source_centred_state(void) { return doubles(sizeof(centred_self)); }
 
 ke_source ke_source_centred(const ke_source *inner, const double *shift, double constant,
                             double *state)
 {
   static const ke_operations does = {centred_diagonal, centred_magnitude, centred_gather,
-                                     centred_against,  centred_between,   centred_tile};
+                                     centred_against,  centred_between,   centred_tile,
+                                     centred_reads};
   centred_self *self = (centred_self *)state;
   memset(self, 0, sizeof *self);
   self->inner = *inner;

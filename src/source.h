@@ -33,6 +33,8 @@ typedef struct {
   void (*between)(const void *self, int rows, int cols, double *out, size_t ldo);
   /* rows i0..i0+m by columns j0..j0+k (both multiples of KE_PANEL) */
   void (*tile)(const void *self, size_t i0, size_t m, size_t j0, size_t k, double *out, size_t ldo);
+  /* what `against` will read of rows i0..i0+m, m not 0; NULL: not known */
+  ke_ahead (*reads)(const void *self, size_t i0, size_t m);
 } ke_operations;
 
 typedef struct {

@@ -319,8 +319,9 @@ static double cost_of(const ke_kernel *kernel, const ke_sparse *rows)
 
 ke_source ke_source_sparse(const ke_kernel *kernel, const ke_sparse *rows, double *state)
 {
-  static const ke_operations does = {sparse_diagonal, sparse_diagonal, sparse_gather,
-                                     sparse_against,  sparse_between,  sparse_tile};
+  static const ke_operations does = {
+      sparse_diagonal, sparse_diagonal, sparse_gather, sparse_against,
+      sparse_between,  sparse_tile,     NULL};
   sparse_self *self = (sparse_self *)state;
   size_t used = self_doubles();
   self->kernel = *kernel;

@@ -34,6 +34,22 @@ static void packing_scales_shifts_and_weighs(void)
   free(x);
 }
 
+static void packing_leaves_columns_as_they_are(void)
+{
+  enum { LD = 14, D = 21 };
+  double *x = draw_many(LD * D, 3);
+  for (size_t n = 1; n < LD; n++)
+    for (size_t d = 1; d <= D; d++) {
+      ke_rows rows = lend(n, d);
+      ke_panels(x, LD, NULL, &rows);
+      for (size_t i = 0; i < ke_padded(n); i++)
+        for (size_t k = 0; k < d; k++)
+          mu_assert(at(&rows, i, k) == (i < n ? x[i + k * LD] : 0.0));
+      release(&rows);
+    }
+  free(x);
+}
+
 static void gathered_rows_are_the_rows(void)
 {
   enum { N = 11, D = 5, M = 6 };
@@ -73,6 +89,29 @@ static void inner_products_are_accurate(void)
   }
 }
 
+/* Whatever is asked for meanwhile, and however it falls into shares. */
+static void looking_ahead_changes_no_product(void)
+{
+  enum { N = 29, K = 6, D = 300 };
+  double *x = draw_many(N * D, 4), plain[N * K], looked[N * K];
+  ke_rows a = packed(x, N, D), b = packed(x, K, D);
+  const size_t columns[] = {1, 7, D};
+  for (size_t c = 0; c < 3; c++) {
+    const ke_ahead ahead[] = {{x, N, N, columns[c]}, {x, 0, 1, 1}, {NULL, 0, 0, 0}};
+    for (size_t i = 0; i < N * K; i++)
+      plain[i] = looked[i] = x[i];
+    ke_add_product(&a, &b, D, plain, N, NULL);
+    ke_add_product(&a, &b, D, looked, N, ahead);
+    for (size_t i = 0; i < N * K; i++) {
+      mu_assert(looked[i] == plain[i]);
+      mu_near(plain[i] - x[i], (double)long_inner(&a, i % N, &b, i / N), 1e-12);
+    }
+  }
+  release(&a);
+  release(&b);
+  free(x);
+}
+
 static void no_columns_mean_zero(void)
 {
   double none = 0.0, out[4] = {9.0, 9.0, 9.0, 9.0};
@@ -89,8 +128,10 @@ int main(void)
 {
   mu_run(sizes_are_whole_panels);
   mu_run(packing_scales_shifts_and_weighs);
+  mu_run(packing_leaves_columns_as_they_are);
   mu_run(gathered_rows_are_the_rows);
   mu_run(inner_products_are_accurate);
+  mu_run(looking_ahead_changes_no_product);
   mu_run(no_columns_mean_zero);
   return mu_report();
 }
