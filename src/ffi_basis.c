@@ -76,10 +76,12 @@ static void release(void *data)
 
 #define LINE 64 /* bytes of a line of cache, at which memory begins */
 
+#define MUCH ((size_t)1 << 26) /* bytes; R has less at hand, in pages that were used before */
+
 /* NULL: the system has not as much, or R is to be asked. */
 static double *own_memory(factor_home *home, size_t bytes)
 {
-  if (home->handed_over)
+  if (home->handed_over || bytes < MUCH)
     return NULL;
   home->own[1] = malloc(bytes + LINE);
   const size_t beyond = (size_t)home->own[1] % LINE;
