@@ -77,7 +77,8 @@ static double row_flops(const ke_body *b, size_t size, size_t columns)
  * on the threads. */
 size_t ke_chunk_rows(const ke_body *b, size_t size, size_t columns)
 {
-  const size_t tiles = ke_batch(KE_TILE * row_flops(b, size, columns));
+  const double fresh = KE_FRESH * (double)columns; /* of the factor */
+  const size_t tiles = ke_batch(KE_TILE * (row_flops(b, size, columns) + fresh));
   return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
 }
 

@@ -1005,3 +1005,17 @@ test_that("a kernel beside a Gram matrix is told to be of no use, and changes no
     "`kernel` is of no use with a Gram matrix", class = "kernelect_warning_kernel")
   expect_identical(told$index, kernel_basis(K = K, size = 4)$index)
 })
+
+test_that("a factor too large to ask R for is the same, also when it grows", {
+  skip_on_cran()
+  x <- matrix(sin(1:84000 * sqrt(2)), 42000) # 200 columns of so many rows are 64 MB
+  fit <- function(size) {
+    kernel_basis(x, rbf_kernel(0.05), "cholesky", size = size, tol = 0, scale = FALSE)
+  }
+  whole <- fit(260)
+  grown <- with_option("kernelect.columns", 200, fit(260))
+  expect_identical(grown, whole)
+  few <- fit(20) # that many R is asked for
+  expect_identical(few$index, whole$index[1:20])
+  expect_identical(few$path$trace, whole$path$trace[1:20])
+})
