@@ -14,7 +14,6 @@
 #include "stream.h"
 #include "threads.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #if DISPATCH
@@ -64,124 +63,6 @@ static tile_rows tile_of(const ke_body *b, const ke_round *r, size_t thread, siz
                        {m, r->picks, p + KE_TILE * b->capacity, NULL, 0, 0},
                        p + KE_TILE * (b->capacity + KE_BLOCK)};
   return t;
-}
-
-/* ---- how many at a time ------------------------------------------------------------------ */
-
-static double row_flops(const ke_body *b, size_t size, size_t columns)
-{
-  return (double)columns * (b->source->cost + 2.0 * (double)size);
-}
-
-/* The fewer the more work a row is, so that an interrupt is answered in time. It must not depend
- * on the threads. */
-size_t ke_chunk_rows(const ke_body *b, size_t size, size_t columns)
-{
-  const double fresh = KE_FRESH * (double)columns; /* of the factor */
-  const size_t tiles = ke_batch(KE_TILE * (row_flops(b, size, columns) + fresh));
-  return tiles < 2 ? 2 * KE_TILE : ke_smaller(tiles * KE_TILE, KE_CHUNK);
-}
-
-/* ---- the start -------------------------------------------------------------------------- */
-
-size_t ke_body_tiles(const ke_body *b) { return (b->n + KE_TILE - 1) / KE_TILE; }
-
-/* Rows without length (the centre itself among them) have no angle: they do not count and are
- * never picked. What counts as zero is relative to the magnitude h behind each entry. */
-static double set_weights(ke_body *b, int normalised, const double *h, size_t i0, size_t i1)
-{
-  double counted = 0.0;
-  for (size_t i = i0; i < i1; i++) {
-    const int counts = b->diagonal[i] > (double)b->whole * DBL_EPSILON * h[i];
-    b->residual[i] = counts ? b->diagonal[i] : 0.0;
-    b->inverse[i] = counts ? 1.0 / b->diagonal[i] : 0.0;
-    b->weight[i] = normalised ? (counts ? 1.0 / h[i] : 0.0) : 1.0;
-    counted += counts;
-    if (b->explained)
-      b->explained[i] = 0.0;
-  }
-  return counted;
-}
-
-static void set_tiles(ke_body *b, int normalised, ke_beginning *out)
-{
-  out->counted = 0.0;
-  for (size_t t = 0; t < ke_body_tiles(b); t++) {
-    const size_t i0 = t * KE_TILE, i1 = ke_smaller(b->n, i0 + KE_TILE);
-    double trace = 0.0;
-    out->counted += set_weights(b, normalised, b->keys, i0, i1);
-    for (size_t i = i0; i < i1; i++)
-      trace += b->residual[i];
-    ke_ladder_add(&out->trace, b->first / KE_TILE + t, 1, &trace);
-  }
-}
-
-ke_status ke_body_start(ke_body *b, int normalised, ke_beginning *out)
-{
-  const ke_source *s = b->source;
-  out->bottom = out->top = 0.0;
-  s->does->diagonal(s->self, b->diagonal);
-  for (size_t i = 0; i < b->n; i++) {
-    if (!isfinite(b->diagonal[i]))
-      return KE_NOT_FINITE;
-    out->bottom = b->diagonal[i] < out->bottom ? b->diagonal[i] : out->bottom;
-  }
-  s->does->magnitude(s->self, b->keys);
-  for (size_t i = 0; i < b->n; i++)
-    out->top = b->keys[i] > out->top ? b->keys[i] : out->top;
-  set_tiles(b, normalised, out);
-  return KE_OK;
-}
-
-/* sum of x w x (a square alone might leave the range): four running sums fix the order of additions
- * and still let them overlap. */
-INLINE void weighted_squares_body(const double *x, const double *w, size_t n, double *out)
-{
-  v4 sum = {0};
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    sum += LOAD(x + i) * LOAD(w + i) * LOAD(x + i);
-  for (; i < n; i++)
-    sum[0] += x[i] * w[i] * x[i];
-  *out = sum_v4(&sum);
-}
-
-DEFINE_DISPATCHED(static, weighted_squares,
-                  (const double *x, const double *w, size_t n, double *out), (x, w, n, out))
-
-/* Sums of each tile, and a tile for each thread. */
-size_t ke_fitness_work(int threads) { return (TILES + (size_t)threads * KE_TILE) * KE_BLOCK; }
-
-typedef struct {
-  const ke_body *b;
-  size_t count, i0, m; /* columns; rows */
-  double *sums, *tiles;
-} fitness;
-
-static void fitness_of_tile(void *data, size_t q, size_t worker)
-{
-  const fitness *f = (const fitness *)data;
-  const size_t i = f->i0 + q * KE_TILE, m = ke_smaller(KE_TILE, f->m - q * KE_TILE);
-  double *tile = f->tiles + worker * KE_TILE * KE_BLOCK;
-  f->b->source->does->against(f->b->source->self, KE_PICKS, i, m, tile, KE_TILE);
-  for (size_t j = 0; j < f->count; j++)
-    weighted_squares(tile + j * KE_TILE, f->b->inverse + i, m, f->sums + q * f->count + j);
-}
-
-void ke_body_fitness(const ke_body *b, size_t count, ke_ladder *out, double *work,
-                     const ke_env *env)
-{
-  const size_t step = ke_chunk_rows(b, 0, count);
-  const ke_env crew = ke_source_env(b->source, env);
-  fitness f = {b, count, 0, 0, work, work + TILES * KE_BLOCK};
-  for (; f.i0 < b->n; f.i0 += step) {
-    f.m = ke_smaller(step, b->n - f.i0);
-    const size_t tiles = (f.m + KE_TILE - 1) / KE_TILE;
-    ke_check(env);
-    ke_share(&crew, tiles, KE_TILE * row_flops(b, 0, count), fitness_of_tile, &f);
-    for (size_t q = 0; q < tiles; q++)
-      ke_ladder_add(out, (b->first + f.i0) / KE_TILE + q, 1, f.sums + q * count);
-  }
 }
 
 /* ---- the picks ------------------------------------------------------------------------- */
@@ -502,7 +383,8 @@ static void update_chunk(chunk *c, const ke_env *env)
   const size_t tiles = (c->m + KE_TILE - 1) / KE_TILE;
   const ke_round *r = c->r;
   const ke_env crew = ke_source_env(c->b->source, env);
-  const double flops = KE_TILE * row_flops(c->b, r->size, r->picks);
+  const double entry = c->b->source->cost + 2.0 * (double)r->size + KE_FRESH;
+  const double flops = KE_TILE * (double)r->picks * entry;
   c->workers = ke_workers(&crew, tiles, flops);
   ke_share(&crew, tiles, flops, update_tile, c);
   for (size_t q = 0; c->totals && q < tiles; q++)
@@ -512,11 +394,10 @@ static void update_chunk(chunk *c, const ke_env *env)
 
 void ke_body_update(ke_body *b, const ke_round *r, ke_totals *totals, const ke_env *env)
 {
-  const size_t step = ke_chunk_rows(b, r->size, r->picks);
   chunk c = {b, r, pack_round(b, r), totals, 0, 0, 1};
   collect_picks(r, &c.packed);
-  for (; c.i0 < b->n; c.i0 += step) {
-    c.m = ke_smaller(step, b->n - c.i0);
+  for (; c.i0 < b->n; c.i0 += KE_CHUNK) {
+    c.m = ke_smaller(KE_CHUNK, b->n - c.i0);
     ke_check(env);
     update_chunk(&c, env);
   }

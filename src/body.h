@@ -1,4 +1,4 @@
-/* A body of rows (body.c; propose.h): what the engine keeps of some rows, and how they are brought
+/* A body of rows (start.c, body.c; propose.h): what the engine keeps of some rows, and how they are brought
  * up to date.
  *
  * A body knows its own rows and what it is told of the picks: it may hold all rows or a part, in
@@ -91,8 +91,5 @@ void ke_totals_to_path(const ke_totals *totals, size_t picks, ke_pick *path);
 
 /* Without `totals` only the factor is made, again: residuals are up to date. */
 void ke_body_update(ke_body *body, const ke_round *round, ke_totals *totals, const ke_env *env);
-
-/* Rows of a chunk between two looks at an interrupt, for so many columns on top of `size`. */
-size_t ke_chunk_rows(const ke_body *body, size_t size, size_t columns);
 
 #endif

@@ -31,9 +31,10 @@ typedef enum {
   KE_NOT_FINITE     /* NaN or Inf met during the computation */
 } ke_status;
 
-/* What the surroundings lend to the core. `check` answers an interrupt and may not
- * return (it may jump out): so it is only called while no thread works, and between pieces of
- * work of some tens of milliseconds. All but `threads` may be NULL. */
+/* What the surroundings lend to the core. `check` answers an interrupt and may not return (it may
+ * jump out): so only the thread that came from outside calls it, between pieces of work of some
+ * tens of milliseconds, and while others work only inside `guard`, which calls work(job) and
+ * then, however that ends, tidy(job). All but `threads` may be NULL. */
 typedef struct {
   int threads;
   void (*check)(void *data);
@@ -41,6 +42,7 @@ typedef struct {
   void *data;
   void (*progress)(void *data, double share); /* of the work done, in [0, 1] */
   size_t *born;                               /* counts the threads that were started */
+  void (*guard)(void (*work)(void *job), void (*tidy)(void *job), void *job);
 } ke_env;
 
 /* Work between two looks at an interrupt, in flops: ten to twenty milliseconds for one thread, or

@@ -274,14 +274,14 @@ static void to_answer(const tile *t)
 typedef struct {
   const ke_expansion *e;
   const double *x;
-  size_t n, rows, first; /* rows of a tile; the first tile */
+  size_t n, rows; /* in all; of a tile */
   double *out, *work;
 } job;
 
 static void expand_tile(void *data, size_t item, size_t worker)
 {
   const job *j = (const job *)data;
-  const size_t i0 = (j->first + item) * j->rows, m = ke_smaller(j->rows, j->n - i0);
+  const size_t i0 = item * j->rows, m = ke_smaller(j->rows, j->n - i0);
   tile t = {j->e, j->x, j->n, i0, m, ke_padded(m), j->out, {{0}, 0, 0, 0, 0, 0}};
   t.r = room_of(j->e, j->rows, j->work + worker * room_size(j->e, j->rows));
   fill_values(&t);
@@ -308,15 +308,12 @@ ke_status ke_expand(const ke_expansion *e, const double *x, size_t n, double *ou
   const size_t rows = tile_rows(e, n), size = room_size(e, rows);
   const double flops = (double)rows * row_flops(e),
                fresh = (double)rows * (double)ke_expansion_width(e);
-  const size_t step = ke_portion(env, flops + KE_FRESH * fresh);
-  job j = {e, x, n, rows, 0, out, work};
+  job j = {e, x, n, rows, out, work};
   double bad = 0.0;
   for (size_t w = 0; w < all; w++)
     *room_of(e, rows, work + w * size).bad = 0.0;
-  for (; j.first < tiles; j.first += step) {
-    ke_check(env);
-    ke_share(env, ke_smaller(step, tiles - j.first), flops, expand_tile, &j);
-  }
+  ke_check(env);
+  ke_share(env, tiles, flops + KE_FRESH * fresh, expand_tile, &j);
   for (size_t w = 0; w < all; w++)
     bad += *room_of(e, rows, work + w * size).bad;
   return bad == 0.0 ? KE_OK : KE_NOT_FINITE;

@@ -150,6 +150,24 @@ static void check_interrupt(void *data)
   R_CheckUserInterrupt();
 }
 
+typedef struct {
+  void (*work)(void *job);
+  void *job;
+} guarded;
+
+static SEXP work_guarded(void *data)
+{
+  const guarded *g = (const guarded *)data;
+  g->work(g->job);
+  return R_NilValue;
+}
+
+static void guard(void (*work)(void *job), void (*tidy)(void *job), void *job)
+{
+  guarded g = {work, job};
+  R_ExecWithCleanup(work_guarded, &g, tidy, job);
+}
+
 static double draw_uniform(void *data)
 {
   (void)data;
@@ -158,7 +176,7 @@ static double draw_uniform(void *data)
 
 ke_env ffi_env_serial(void)
 {
-  const ke_env env = {1, check_interrupt, draw_uniform, NULL, NULL, NULL};
+  const ke_env env = {1, check_interrupt, draw_uniform, NULL, NULL, NULL, guard};
   return env;
 }
 
@@ -241,7 +259,7 @@ void ffi_take_pages(void *memory, size_t bytes, const ke_env *env)
 {
   const double flops = 2.5e7; /* that the system could do while it clears one */
   ffi_large_pages(memory, bytes);
-  ke_share_portions(env, bytes / LARGE_PAGE, flops, touch_page, memory);
+  ke_share_blas(env, bytes / LARGE_PAGE, flops, touch_page, memory);
 }
 
 size_t *ffi_index(SEXP index, size_t n, size_t *count)

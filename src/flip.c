@@ -24,7 +24,6 @@ typedef struct {
   size_t i0, m, j0, k;
   double *sums[2];
   double *target, *base;
-  size_t first; /* column that is taken next */
 } flip_tile;
 
 size_t ke_flip_work(void) { return 2 * CELLS; }
@@ -70,11 +69,10 @@ INLINE void add_cells_body(const cells *c, size_t i, size_t m, v4 totals[2])
 DEFINE_DISPATCHED(static, add_cells, (const cells *c, size_t i, size_t m, v4 totals[2]),
                   (c, i, m, totals))
 
-static void flip_column(void *data, size_t item, size_t worker)
+static void flip_column(void *data, size_t e, size_t worker)
 {
   const flip_tile *t = (const flip_tile *)data;
   const ke_flip *f = t->f;
-  const size_t e = t->first + item;
   (void)worker;
   if (!(f->gamma[e] > 0.0))
     return;
@@ -119,17 +117,6 @@ static void start_sums(const ke_flip *f, double *kt, double *kk)
   }
 }
 
-/* All columns on a tile, a portion of them between two looks at an interrupt. */
-static void flip_columns(flip_tile *t, const ke_env *env)
-{
-  const double flops = FLOPS * (double)(t->m * t->k);
-  const size_t d = t->f->d, step = ke_portion(env, flops);
-  for (; t->first < d; t->first += step) {
-    ke_check(env);
-    ke_share(env, ke_smaller(step, d - t->first), flops, flip_column, t);
-  }
-}
-
 void ke_flip_sums(ke_flip *f, double *kt, double *kk, double *work, const ke_env *env)
 {
   start_sums(f, kt, kk);
@@ -143,10 +130,10 @@ void ke_flip_sums(ke_flip *f, double *kt, double *kk, double *work, const ke_env
                      ke_smaller(KE_FLIP_TILE, f->n - j0),
                      {kt, kk},
                      work,
-                     work + CELLS,
-                     0};
+                     work + CELLS};
       ke_inner(&f->target, i0, t.m, &f->target, j0, t.k, t.target, t.m);
       set_distances(&t);
-      flip_columns(&t, env);
+      ke_check(env);
+      ke_share(env, f->d, FLOPS * (double)(t.m * t.k), flip_column, &t);
     }
 }

@@ -58,7 +58,7 @@ static void fill_strip(const ke_gradient *g, size_t i0, size_t m, double *p)
 typedef struct {
   const ke_gradient *g;
   const double *p, *weights; /* weights of the block, or NULL */
-  size_t i0, m, first;       /* the first group of columns */
+  size_t i0, m;
   int distance;
   double *out;
 } strip;
@@ -108,7 +108,7 @@ DEFINE_DISPATCHED(static, strip_form,
 static void add_group(void *data, size_t item, size_t worker)
 {
   const strip *s = (const strip *)data;
-  const size_t n = s->g->n, e0 = (s->first + item) * GROUP, end = s->i0 + s->m;
+  const size_t n = s->g->n, e0 = item * GROUP, end = s->i0 + s->m;
   const size_t columns = ke_smaller(GROUP, s->g->d - e0);
   double own[GROUP * STRIP] = {0.0}, form[GROUP] = {0.0};
   (void)worker;
@@ -126,13 +126,8 @@ static void add_group(void *data, size_t item, size_t worker)
 
 static void add_block(strip *s, const ke_env *env)
 {
-  const size_t groups = (s->g->d + GROUP - 1) / GROUP;
   const double flops = 3.0 * GROUP * STRIP * (double)(s->i0 + s->m);
-  const size_t step = ke_portion(env, flops);
-  for (; s->first < groups; s->first += step) {
-    ke_check(env);
-    ke_share(env, ke_smaller(step, groups - s->first), flops, add_group, s);
-  }
+  ke_share(env, (s->g->d + GROUP - 1) / GROUP, flops, add_group, s);
 }
 
 void ke_scale_gradient(const ke_gradient *g, double *out, const ke_env *env)
@@ -146,7 +141,7 @@ void ke_scale_gradient(const ke_gradient *g, double *out, const ke_env *env)
     for (size_t q = 0; q < ke_kernel_blocks(&g->kernel); q++) {
       const double *weights = g->kernel.blocks ? g->kernel.look[q].weights : NULL;
       strip s = {
-          g, g->work + q * n * STRIP, weights, i0, m, 0, ke_block_is_distance(&g->kernel, q), out};
+          g, g->work + q * n * STRIP, weights, i0, m, ke_block_is_distance(&g->kernel, q), out};
       add_block(&s, env);
     }
   }

@@ -15,11 +15,9 @@ static size_t tiles(size_t n) { return (n + TILE - 1) / TILE; }
 
 static size_t extent(size_t n, size_t start) { return ke_smaller(TILE, n - start); }
 
-/* A job: tiles first, first + 1, ... of the source. */
 typedef struct {
   const ke_source *s;
   double *out;
-  size_t first;
 } job;
 
 static double *fill_tile(const job *j, size_t row, size_t col)
@@ -33,9 +31,9 @@ static double *fill_tile(const job *j, size_t row, size_t col)
 static void any_tile(void *data, size_t item, size_t worker)
 {
   const job *j = (const job *)data;
-  const size_t t = j->first + item, high = tiles(j->s->n);
+  const size_t high = tiles(j->s->n);
   (void)worker;
-  fill_tile(j, t % high * TILE, t / high * TILE);
+  fill_tile(j, item % high * TILE, item / high * TILE);
 }
 
 /* upper (k x m) = lower (m x k) transposed, in squares of cache lines. The columns of `upper`
@@ -69,7 +67,7 @@ static void symmetric_tile(void *data, size_t item, size_t worker)
   const size_t n = j->s->n;
   size_t row, col;
   (void)worker;
-  place_in_triangle(j->first + item, tiles(n), &row, &col);
+  place_in_triangle(item, tiles(n), &row, &col);
   row *= TILE, col *= TILE;
   const double *here = fill_tile(j, row, col);
   if (row > col)
@@ -82,11 +80,7 @@ void ke_gram(const ke_source *s, double *out, const ke_env *env)
   const size_t count = s->symmetric ? high * (high + 1) / 2 : high * wide;
   const double flops = TILE * TILE * s->cost, fresh = TILE * TILE * (s->symmetric ? 2.0 : 1.0);
   const ke_env crew = ke_source_env(s, env);
-  const size_t step = ke_portion(&crew, flops + KE_FRESH * fresh);
-  job j = {s, out, 0};
-  for (; j.first < count; j.first += step) {
-    ke_check(env);
-    ke_share(&crew, ke_smaller(step, count - j.first), flops,
-             s->symmetric ? symmetric_tile : any_tile, &j);
-  }
+  job j = {s, out};
+  ke_check(env);
+  ke_share(&crew, count, flops + KE_FRESH * fresh, s->symmetric ? symmetric_tile : any_tile, &j);
 }

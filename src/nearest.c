@@ -102,7 +102,7 @@ static void start_empty(ke_nearest *p)
 /* Queries by tiles from `first` on, an item each, against rows j0 .. j0 + count. */
 typedef struct {
   ke_nearest *p;
-  size_t first, j0, count;
+  size_t j0, count;
   double *work;
 } sweep;
 
@@ -110,7 +110,7 @@ static void sweep_tile(void *data, size_t item, size_t worker)
 {
   const sweep *s = (const sweep *)data;
   ke_nearest *p = s->p;
-  const size_t i0 = (s->first + item) * KE_TILE, m = ke_smaller(KE_TILE, p->queries->n - i0);
+  const size_t i0 = item * KE_TILE, m = ke_smaller(KE_TILE, p->queries->n - i0);
   double *g = s->work + worker * KE_TILE * KE_TILE;
   for (size_t j = s->j0; j < s->j0 + s->count; j += KE_TILE) {
     const size_t k = ke_smaller(KE_TILE, s->j0 + s->count - j);
@@ -128,16 +128,13 @@ void ke_find_nearest(ke_nearest *p, double *work, const ke_env *env)
   const size_t tiles = (m + KE_TILE - 1) / KE_TILE;
   const double flops = KE_TILE * KE_TILE * (double)(2 * p->rows->d + 16);
   const size_t span = KE_TILE * ke_smaller(SPAN, ke_batch(flops));
-  const size_t step = ke_batch(flops * (double)(span / KE_TILE));
   start_empty(p);
-  for (size_t first = 0; first < tiles; first += step)
-    for (size_t j0 = 0; j0 < n; j0 += span) {
-      const size_t count = ke_smaller(span, n - j0);
-      sweep s = {p, first, j0, count, work};
-      ke_check(env);
-      ke_share(env, ke_smaller(step, tiles - first), flops * (double)count / KE_TILE, sweep_tile,
-               &s);
-    }
+  for (size_t j0 = 0; j0 < n; j0 += span) {
+    const size_t count = ke_smaller(span, n - j0);
+    sweep s = {p, j0, count, work};
+    ke_check(env);
+    ke_share(env, tiles, flops * (double)count / KE_TILE, sweep_tile, &s);
+  }
   settle_ties(p, env);
 }
 

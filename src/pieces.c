@@ -71,7 +71,7 @@ void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double 
     t.m = ke_smaller(ROWS, m - i);
     t.a = a + i;
     t.beta = i > 0 ? 1.0 : beta;
-    ke_share_portions(env, side * (side + 1) / 2,
+    ke_share_blas(env, side * (side + 1) / 2,
                       2.0 * (double)t.width * (double)t.width * (double)t.m, triangle_block, &t);
   }
 }
@@ -99,7 +99,7 @@ static void product_block(void *data, size_t item, size_t worker)
 static void share_blocks(blocks *p, const ke_env *env)
 {
   const double flops = 2.0 * (double)p->high * (double)p->wide * (double)p->inner;
-  ke_share_portions(env, parts(p->c.rows, p->high) * parts(p->c.columns, p->wide), flops,
+  ke_share_blas(env, parts(p->c.rows, p->high) * parts(p->c.columns, p->wide), flops,
                     product_block, p);
 }
 
@@ -162,7 +162,7 @@ void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
     const double taken = 2.0 * (double)d.first + (double)d.columns;
     if (d.first > 0)
       ke_check(env);
-    ke_share_portions(env, parts(m, d.rows), (double)d.rows * (double)d.columns * taken,
+    ke_share_blas(env, parts(m, d.rows), (double)d.rows * (double)d.columns * taken,
                       divide_rows, &d);
   }
 }
@@ -192,7 +192,7 @@ void ke_times_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, 
 {
   const double flops = (double)n * (double)n;
   division d = {m, n, ldr, ldb, ke_smaller(in_piece(flops, 1), TALL), n, 0, r, b};
-  ke_share_portions(env, parts(m, d.rows), (double)d.rows * flops, multiply_rows, &d);
+  ke_share_blas(env, parts(m, d.rows), (double)d.rows * flops, multiply_rows, &d);
 }
 
 /* Column j of R has j + 1 rows. */
@@ -233,7 +233,7 @@ static void update_rest(size_t n, size_t j, size_t k, double *a, size_t lda, con
 {
   elimination e = {n, j, k, lda, a};
   const size_t rest = n - j - k;
-  ke_share_portions(env, parts(rest, BLOCK), (double)BLOCK * (double)rest * (double)k,
+  ke_share_blas(env, parts(rest, BLOCK), (double)BLOCK * (double)rest * (double)k,
                     eliminate_columns, &e);
   ke_check(env);
 }

@@ -36,18 +36,16 @@ void ke_columns(const ke_source *s, size_t count, size_t i0, size_t m, double *o
 {
   const ke_env crew = ke_source_env(s, env);
   columns c = {s, i0, m, ldo, out};
-  ke_share(&crew, (m + KE_TILE - 1) / KE_TILE, KE_TILE * (double)count * s->cost, columns_tile, &c);
+  ke_share(&crew, (m + KE_TILE - 1) / KE_TILE, KE_TILE * (double)count * (s->cost + KE_FRESH),
+           columns_tile, &c);
 }
 
 void ke_source_columns(const ke_source *s, const size_t *index, size_t count, double *out,
                        size_t ldo, const ke_env *env)
 {
-  const size_t step = KE_TILE * ke_batch(KE_TILE * (double)count * (s->cost + KE_FRESH));
   s->does->gather(s->self, KE_PICKS, index, count);
-  for (size_t i0 = 0; i0 < s->n; i0 += step) {
-    ke_check(env);
-    ke_columns(s, count, i0, ke_smaller(step, s->n - i0), out + i0, ldo, env);
-  }
+  ke_check(env);
+  ke_columns(s, count, 0, s->n, out, ldo, env);
 }
 
 /* ---- one pass over half of the matrix ------------------------------------------------ */
@@ -111,17 +109,14 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
 {
   const size_t n = s->n, tiles = (n + KE_TILE - 1) / KE_TILE;
   const double flops = KE_TILE * KE_TILE * s->cost;
-  const size_t step = ke_batch(flops);
   const ke_env crew = ke_source_env(s, env);
   double *part = work + (size_t)env->threads * KE_TILE * KE_TILE;
   memset(sums, 0, n * sizeof(double));
   for (size_t b = 0; b < tiles; b++) {
     const size_t j = b * KE_TILE;
     strip p = {s, w, sums, part, work, j, ke_smaller(KE_TILE, n - j), b, square};
-    for (; p.first < tiles; p.first += step) {
-      ke_check(env);
-      ke_share(&crew, ke_smaller(step, tiles - p.first), flops, strip_tile, &p);
-    }
+    ke_check(env);
+    ke_share(&crew, tiles - b, flops, strip_tile, &p);
     for (size_t t = b + 1; t < tiles; t++) /* in a fixed order, whatever the threads */
       for (size_t q = 0; q < p.k; q++)
         sums[j + q] += part[t * KE_TILE + q];

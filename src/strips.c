@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define FAMILIES 2
-#define SLOTS 128 /* most strips between two looks at an interrupt */
+#define SLOTS 128     /* most strips that are shared at a time, */
+#define ROOM 1048576 /* and most doubles of sums that they may take */
 
 /* Families of P, one for each block of columns that the kernel looks at. */
 static size_t families(const ke_criterion *c) { return FAMILIES * ke_kernel_blocks(&c->kernel); }
@@ -121,11 +122,11 @@ static double strip_flops(const ke_criterion *c)
          (double)(ke_cost(&c->kernel, c->d) + 2 * families(c) * across_rows(c));
 }
 
-/* A strip at least for every thread, though they be long. */
+/* A strip at least for every thread, though its sums be many. */
 static size_t slots(const ke_criterion *c, const ke_env *env)
 {
-  const size_t batch = ke_smaller(ke_batch(strip_flops(c)), SLOTS), threads = (size_t)env->threads;
-  return batch > threads ? batch : threads;
+  const size_t most = ke_smaller(SLOTS, ROOM / slot_size(c)), threads = (size_t)env->threads;
+  return most > threads ? most : threads;
 }
 
 size_t ke_criterion_work(const ke_criterion *c, const ke_env *env)

@@ -4,18 +4,12 @@
 #endif
 #include "threads.h"
 
-#include <math.h>
 #include <pthread.h>
 #ifndef _WIN32
 #include <signal.h>
 #endif
 
-typedef struct {
-  ke_task task;
-  void *data;
-  size_t count; /* the end of the items */
-  size_t next;  /* the first item that nobody has taken */
-} job;
+typedef struct job job;
 
 typedef struct {
   job *job;
@@ -23,17 +17,28 @@ typedef struct {
   pthread_t thread;
 } worker;
 
-static void work(job *j, size_t number)
+struct job {
+  ke_task task;
+  void *data;
+  size_t count; /* the end of the items */
+  size_t next;  /* the first item that nobody has taken */
+  const ke_env *env;
+  size_t between;         /* items of the caller between two looks at an interrupt */
+  size_t wanted, helpers; /* threads beside the caller */
+  worker crew[KE_THREADS_MAX];
+};
+
+static int take_item(job *j, size_t *item)
 {
-  size_t item;
-  while ((item = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED)) < j->count)
-    j->task(j->data, item, number);
+  *item = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
+  return *item < j->count;
 }
 
-static void *start_worker(void *data)
+static void *help(void *data)
 {
   const worker *w = (const worker *)data;
-  work(w->job, w->number);
+  for (size_t item; take_item(w->job, &item);)
+    w->job->task(w->job->data, item, w->number);
   return NULL;
 }
 
@@ -42,9 +47,8 @@ static void *start_worker(void *data)
 #define STACK ((size_t)2 << 20)
 
 /* As many as the system gives. They inherit a mask that leaves all signals to the caller. */
-static size_t give_birth(worker *crew, job *j, size_t wanted)
+static void give_birth(job *j)
 {
-  size_t born = 0;
   pthread_attr_t ours;
   const int sized = pthread_attr_init(&ours) == 0;
   if (sized)
@@ -54,10 +58,11 @@ static size_t give_birth(worker *crew, job *j, size_t wanted)
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
 #endif
-  for (; born < wanted; born++) {
-    crew[born].job = j;
-    crew[born].number = born + 1;
-    if (pthread_create(&crew[born].thread, sized ? &ours : NULL, start_worker, &crew[born]) != 0)
+  for (; j->helpers < j->wanted; j->helpers++) {
+    worker *w = &j->crew[j->helpers];
+    w->job = j;
+    w->number = j->helpers + 1;
+    if (pthread_create(&w->thread, sized ? &ours : NULL, help, w) != 0)
       break;
   }
 #ifndef _WIN32
@@ -65,7 +70,6 @@ static size_t give_birth(worker *crew, job *j, size_t wanted)
 #endif
   if (sized)
     pthread_attr_destroy(&ours);
-  return born;
 }
 
 size_t ke_workers(const ke_env *env, size_t count, double flops)
@@ -75,41 +79,55 @@ size_t ke_workers(const ke_env *env, size_t count, double flops)
   return worth < 2.0 || most < 2 ? 1 : worth < (double)most ? (size_t)worth : most;
 }
 
-/* Items first .. end. */
-static void share_range(const ke_env *env, size_t first, size_t end, double flops, job j)
+static void work_and_look(void *data)
 {
-  worker crew[KE_THREADS_MAX];
-  const size_t workers = ke_workers(env, end - first, flops);
-  j.next = first;
-  j.count = end;
-  const size_t born = workers > 1 ? give_birth(crew, &j, workers - 1) : 0;
-  if (env->born)
-    *env->born += born;
-  work(&j, 0);
-  for (size_t i = 0; i < born; i++)
-    pthread_join(crew[i].thread, NULL);
+  job *j = (job *)data;
+  if (j->wanted > 0)
+    give_birth(j);
+  if (j->env->born)
+    *j->env->born += j->helpers;
+  for (size_t item, done = 1; take_item(j, &item); done++) {
+    j->task(j->data, item, 0);
+    if (done % j->between == 0)
+      ke_check(j->env);
+  }
+}
+
+/* Where an interrupt jumps out there are items left, which nobody is to take. */
+static void call_home(void *data)
+{
+  job *j = (job *)data;
+  __atomic_store_n(&j->next, j->count, __ATOMIC_RELAXED);
+  for (; j->helpers > 0; j->helpers--)
+    pthread_join(j->crew[j->helpers - 1].thread, NULL);
+}
+
+static void share(const ke_env *env, size_t count, double flops, size_t between, ke_task task,
+                  void *data)
+{
+  job j;
+  j.task = task;
+  j.data = data;
+  j.count = count;
+  j.next = j.helpers = 0;
+  j.env = env;
+  j.between = between;
+  j.wanted = ke_workers(env, count, flops) - 1;
+  if (j.wanted > 0 && env->guard) {
+    env->guard(work_and_look, call_home, &j);
+  } else {
+    work_and_look(&j);
+    call_home(&j);
+  }
 }
 
 void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data)
 {
-  const job j = {task, data, count, 0};
-  share_range(env, 0, count, flops, j);
-}
-
-size_t ke_portion(const ke_env *env, double flops)
-{
-  const size_t batch = ke_batch(flops), workers = ke_workers(env, SIZE_MAX, INFINITY);
-  return batch < SIZE_MAX / workers ? batch * workers : batch;
+  share(env, count, flops, ke_batch(flops), task, data);
 }
 
 /* The reference BLAS is ten times slower than what KE_PATIENCE reckons with. */
-void ke_share_portions(const ke_env *env, size_t count, double flops, ke_task task, void *data)
+void ke_share_blas(const ke_env *env, size_t count, double flops, ke_task task, void *data)
 {
-  const job j = {task, data, count, 0};
-  const size_t portion = ke_smaller(ke_batch(4.0 * flops), count) * (size_t)env->threads;
-  for (size_t i = 0; i < count; i += portion) {
-    if (i > 0)
-      ke_check(env);
-    share_range(env, i, ke_smaller(i + portion, count), flops, j);
-  }
+  share(env, count, flops, ke_batch(4.0 * flops), task, data);
 }

@@ -3,7 +3,8 @@
  * Threads are born for a piece of work and joined at its end: between two pieces there are none,
  * so nothing spins while the caller works alone, on a busy machine none takes a processor for
  * waiting, and a fork finds nothing to lose. Birth costs some tens of microseconds, so a thread
- * must be worth its while: see KE_WORTH. */
+ * must be worth its while: see KE_WORTH. For the same reason a piece of work is all there is to
+ * do: the caller looks at interrupts on the way, while the others go on. */
 #ifndef KERNELECT_THREADS_H
 #define KERNELECT_THREADS_H
 
@@ -24,15 +25,12 @@ typedef void (*ke_task)(void *data, size_t item, size_t worker);
 /* How many workers, the caller among them, `count` items of `flops` each are given. */
 size_t ke_workers(const ke_env *env, size_t count, double flops);
 
-/* task(data, 0 .. count - 1), in any order; the caller works too. Where the system has no thread
+/* task(data, 0 .. count - 1), in any order, items of `flops` each; the caller works too, and
+ * answers an interrupt after every batch of its own (see ke_batch). Where the system has no thread
  * to give, those there are do all the work. */
 void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data);
 
-/* How many items of `flops` each to share between two looks at an interrupt: a batch a worker. */
-size_t ke_portion(const ke_env *env, double flops);
-
-/* The same for calls of BLAS, in portions between which an interrupt is answered: each worker is
- * given some tens of milliseconds of them. */
-void ke_share_portions(const ke_env *env, size_t count, double flops, ke_task task, void *data);
+/* The same for calls of BLAS, whose flops may take longer: interrupts are looked at more often. */
+void ke_share_blas(const ke_env *env, size_t count, double flops, ke_task task, void *data);
 
 #endif

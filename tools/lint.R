@@ -92,7 +92,7 @@ check_lengths <- function() {
 
 # Files that share the contract and the tests of another.
 families <- c(
-  rules = "basis", body = "basis", face = "dual", pairs = "dual", loo = "regress",
+  rules = "basis", body = "basis", start = "basis", face = "dual", pairs = "dual", loo = "regress",
   nested = "regress", ridges = "regress", conquer = "eigen",
   ascent = "criterion", gradient = "kernel", tile = "kernel", strips = "criterion",
   stream = "source", validate = "tamper"

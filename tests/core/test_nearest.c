@@ -158,7 +158,7 @@ enum {
   EVERY_DIRECTIONS = 16 /* by which distances grow */
 };
 
-/* Wide rows cost so much that each tile is a piece of its own, whatever the threads. */
+/* Wide rows cost so much that each tile of the caller is followed by a look. */
 static void neighbours_look_for_interrupts(void)
 {
   enum { WIDE = 2000 };
@@ -175,8 +175,8 @@ static void neighbours_look_for_interrupts(void)
   }
   give_back(&p);
   free(values), free(rows.panel), free(rows.norm), free(work);
-  mu_assert(checks[0] == steps(N, KE_TILE) * steps(N, KE_TILE));
-  mu_assert(checks[1] == checks[0]);
+  mu_assert(checks[0] == steps(N, KE_TILE) * (1 + steps(N, KE_TILE)));
+  mu_assert(checks[1] >= steps(N, KE_TILE) && checks[1] <= checks[0]);
 }
 
 static void nested_sizes_look_for_interrupts_and_report(void)

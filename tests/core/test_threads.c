@@ -3,6 +3,7 @@
 #include "minunit.h"
 #include "threads.h"
 
+#include <setjmp.h>
 #include <string.h>
 
 enum { ITEMS = 1000, THREADS = 5 };
@@ -21,6 +22,12 @@ static void note(void *data, size_t item, size_t worker)
     l->of_worker[worker]++;
   else
     l->astray = 1;
+}
+
+static void tick(void *data, size_t item, size_t worker)
+{
+  (void)item;
+  ((size_t *)data)[worker]++;
 }
 
 static int each_once(const log_book *l, size_t count)
@@ -97,11 +104,71 @@ static void a_thread_has_room_on_its_stack(void)
     mu_assert(l.deep[t]);
 }
 
+/* ---- interrupts -------------------------------------------------------------------------------- */
+
+/* Surroundings that jump out at the look with this number. */
+static jmp_buf outside;
+static size_t looks, last_look;
+
+static void look(void *data)
+{
+  (void)data;
+  if (++looks == last_look)
+    longjmp(outside, 1);
+}
+
+static void guard(void (*work)(void *job), void (*tidy)(void *job), void *job)
+{
+  if (setjmp(outside) == 0)
+    work(job);
+  tidy(job);
+}
+
+static void the_caller_looks_after_every_batch(void)
+{
+  log_book l;
+  const ke_env alone = {.threads = 1, .check = look}, several = {.threads = 3, .check = look};
+  memset(&l, 0, sizeof l);
+  last_look = SIZE_MAX;
+  looks = 0;
+  ke_share(&alone, 100, KE_PATIENCE / 7.5, note, &l);
+  mu_assert(looks == 100 / 7);
+  looks = 0;
+  ke_share_blas(&alone, 100, KE_PATIENCE / 30.0, note, &l); /* counts four times as much */
+  mu_assert(looks == 100 / 7);
+  looks = l.of_worker[0] = 0;
+  ke_share(&several, 100, KE_PATIENCE / 7.5, note, &l);
+  mu_assert(looks == l.of_worker[0] / 7);
+}
+
+/* Whoever is at work when the caller jumps out comes home first, and takes no further item. */
+static void a_jump_leaves_nobody_behind(void)
+{
+  enum { MANY = 200000000 };
+  static size_t done[THREADS];
+  size_t born = 0, sum = 0, after = 0;
+  const ke_env env = {.threads = THREADS, .check = look, .born = &born, .guard = guard};
+  memset(done, 0, sizeof done);
+  looks = 0;
+  last_look = 3;
+  ke_share(&env, MANY, KE_PATIENCE / 100.5, tick, done);
+  for (int w = 0; w < THREADS; w++)
+    sum += done[w];
+  mu_assert(looks == 3 && done[0] == 300 && born == THREADS - 1 && sum < MANY);
+  last_look = SIZE_MAX; /* nobody counts on */
+  ke_share(&env, THREADS, KE_WORTH, note, &(log_book){{0}, {0}, 0});
+  for (int w = 0; w < THREADS; w++)
+    after += done[w];
+  mu_assert(after == sum);
+}
+
 int main(void)
 {
   mu_run(a_thread_has_room_on_its_stack);
   mu_run(every_item_is_done_once);
   mu_run(a_thread_must_be_worth_its_while);
   mu_run(there_is_an_end_to_threads);
+  mu_run(the_caller_looks_after_every_batch);
+  mu_run(a_jump_leaves_nobody_behind);
   return mu_report();
 }
