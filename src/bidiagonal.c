@@ -71,7 +71,7 @@ static void form_p(ke_bidiagonal *b, const double *tau, const ke_env *env)
     const reflections f = {b, j, t, work};
     ke_larft_rows(rest, ke_smaller(PANEL, rest), b->a + j + (j + 1) * m, m, tau + j, t);
     ke_share_blas(env, (rest + COLUMNS - 1) / COLUMNS, 4.0 * COLUMNS * PANEL * (double)rest,
-                      reflect_columns, (void *)&f);
+                  reflect_columns, (void *)&f);
     ke_check(env);
   }
 }
@@ -117,7 +117,7 @@ static void reduce_panel(ke_bidiagonal *b, size_t j, double *tau, double *work, 
   after_panel r = {m, left, corner, x, y};
   ke_labrd(left, PANEL, corner, m, b->diagonal + j, b->over + j, other, tau + j, x, y);
   ke_share_blas(env, (rest + COLUMNS - 1) / COLUMNS, 4.0 * COLUMNS * PANEL * (double)rest,
-                    update_columns, &r);
+                update_columns, &r);
 }
 
 void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *env)

@@ -1,5 +1,5 @@
-/* A body of rows (start.c, body.c; propose.h): what the engine keeps of some rows, and how they are brought
- * up to date.
+/* A body of rows (start.c, body.c; propose.h): what the engine keeps of some rows, and how they are
+ * brought up to date.
  *
  * A body knows its own rows and what it is told of the picks: it may hold all rows or a part, in
  * memory, read again from a file, or on another machine. Parts begin at multiples of KE_TILE. */

@@ -163,11 +163,12 @@ static void allocate_head(ke_basis *b)
   b->pool.chosen = ffi_sizes(KE_BLOCK);
 }
 
-/* Columns to start with: all that may come, but not more than a quarter gigabyte unasked. */
+/* Columns to start with: all that may come, but not more than two gigabytes unasked. What is not
+ * used is not touched, and costs nothing; to move columns into a larger factor does. */
 static size_t first_capacity(const ke_basis *b, SEXP rule)
 {
   const double asked = ffi_number(rule, "columns");
-  const size_t modest = ((size_t)1 << 25) / b->bodies.n, few = 2 * KE_BLOCK;
+  const size_t modest = ((size_t)1 << 28) / b->bodies.n, few = 2 * KE_BLOCK;
   return ke_smaller(b->limit, asked > 0 ? ffi_size(asked, "columns") : modest > few ? modest : few);
 }
 

@@ -140,8 +140,8 @@ void ke_scale_gradient(const ke_gradient *g, double *out, const ke_env *env)
     fill_strip(g, i0, m, g->work);
     for (size_t q = 0; q < ke_kernel_blocks(&g->kernel); q++) {
       const double *weights = g->kernel.blocks ? g->kernel.look[q].weights : NULL;
-      strip s = {
-          g, g->work + q * n * STRIP, weights, i0, m, ke_block_is_distance(&g->kernel, q), out};
+      strip s = {g,  g->work + q * n * STRIP, weights, i0, m, ke_block_is_distance(&g->kernel, q),
+                 out};
       add_block(&s, env);
     }
   }

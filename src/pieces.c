@@ -71,8 +71,8 @@ void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double 
     t.m = ke_smaller(ROWS, m - i);
     t.a = a + i;
     t.beta = i > 0 ? 1.0 : beta;
-    ke_share_blas(env, side * (side + 1) / 2,
-                      2.0 * (double)t.width * (double)t.width * (double)t.m, triangle_block, &t);
+    ke_share_blas(env, side * (side + 1) / 2, 2.0 * (double)t.width * (double)t.width * (double)t.m,
+                  triangle_block, &t);
   }
 }
 
@@ -99,8 +99,8 @@ static void product_block(void *data, size_t item, size_t worker)
 static void share_blocks(blocks *p, const ke_env *env)
 {
   const double flops = 2.0 * (double)p->high * (double)p->wide * (double)p->inner;
-  ke_share_blas(env, parts(p->c.rows, p->high) * parts(p->c.columns, p->wide), flops,
-                    product_block, p);
+  ke_share_blas(env, parts(p->c.rows, p->high) * parts(p->c.columns, p->wide), flops, product_block,
+                p);
 }
 
 void ke_add_multiple(double alpha, ke_dense a, ke_dense b, double beta, ke_dense c,
@@ -162,8 +162,8 @@ void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
     const double taken = 2.0 * (double)d.first + (double)d.columns;
     if (d.first > 0)
       ke_check(env);
-    ke_share_blas(env, parts(m, d.rows), (double)d.rows * (double)d.columns * taken,
-                      divide_rows, &d);
+    ke_share_blas(env, parts(m, d.rows), (double)d.rows * (double)d.columns * taken, divide_rows,
+                  &d);
   }
 }
 
@@ -234,7 +234,7 @@ static void update_rest(size_t n, size_t j, size_t k, double *a, size_t lda, con
   elimination e = {n, j, k, lda, a};
   const size_t rest = n - j - k;
   ke_share_blas(env, parts(rest, BLOCK), (double)BLOCK * (double)rest * (double)k,
-                    eliminate_columns, &e);
+                eliminate_columns, &e);
   ke_check(env);
 }
 

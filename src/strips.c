@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define FAMILIES 2
-#define SLOTS 128     /* most strips that are shared at a time, */
+#define SLOTS 128    /* most strips that are shared at a time, */
 #define ROOM 1048576 /* and most doubles of sums that they may take */
 
 /* Families of P, one for each block of columns that the kernel looks at. */

@@ -104,7 +104,8 @@ static void a_thread_has_room_on_its_stack(void)
     mu_assert(l.deep[t]);
 }
 
-/* ---- interrupts -------------------------------------------------------------------------------- */
+/* ---- interrupts --------------------------------------------------------------------------------
+ */
 
 /* Surroundings that jump out at the look with this number. */
 static jmp_buf outside;
