@@ -167,16 +167,29 @@ void ke_divide_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
   }
 }
 
+/* Some columns of R^{-1} B or R'^{-1} B an item. */
+typedef struct {
+  int turned;
+  size_t n, k, ldr, wide;
+  const double *r;
+  double *b;
+} solution;
+
+static void solve_some(void *data, size_t item, size_t worker)
+{
+  const solution *s = (const solution *)data;
+  const size_t j = item * s->wide, count = ke_smaller(s->wide, s->k - j);
+  (void)worker;
+  (s->turned ? ke_trsm_left_upper_transposed : ke_trsm_left_upper)(s->n, count, s->r, s->ldr,
+                                                                   s->b + j * s->n, s->n);
+}
+
 void ke_solve_upper(int turned, size_t n, size_t k, const double *r, size_t ldr, double *b,
                     const ke_env *env)
 {
-  const size_t columns = in_piece((double)n * (double)n, 8);
-  for (size_t j = 0; j < k; j += columns) {
-    const size_t count = ke_smaller(columns, k - j);
-    if (j > 0)
-      ke_check(env);
-    (turned ? ke_trsm_left_upper_transposed : ke_trsm_left_upper)(n, count, r, ldr, b + j * n, n);
-  }
+  const double flops = (double)n * (double)n;
+  solution s = {turned, n, k, ldr, ke_smaller(in_piece(flops, 8), SIDE), r, b};
+  ke_share_blas(env, parts(k, s.wide), (double)s.wide * flops, solve_some, &s);
 }
 
 static void multiply_rows(void *data, size_t item, size_t worker)
