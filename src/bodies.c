@@ -3,6 +3,8 @@
 
 #include "stream.h"
 
+#include <math.h>
+
 static ke_status one_start(void *self, int normalised, ke_start *out, const ke_env *env)
 {
   ke_one_body *one = (ke_one_body *)self;
@@ -22,23 +24,85 @@ static ke_status one_start(void *self, int normalised, ke_start *out, const ke_e
   return begin.bottom < -KE_NEGATIVE * begin.top ? KE_INDEFINITE : KE_OK;
 }
 
+/* ---- fitness ------------------------------------------------------------------------------ */
+
+#define ENOUGH ((size_t)65536) /* rows that tell most of the searched ones from the best */
+#define ERRORS 6.0             /* standard errors beyond which nothing is left to chance */
+
+/* Rows of a tile to look at before all of them; of few rows all at once. */
+static size_t slice_of(size_t n)
+{
+  const size_t rows = KE_TILE * ENOUGH / n;
+  return n < 4 * ENOUGH ? KE_TILE : (rows / 8 + 1) * 8;
+}
+
+/* Of at most KE_BLOCK rows. */
+static void block_fitness(ke_one_body *one, const size_t *rows, size_t count, size_t slice,
+                          double *out, double *work, const ke_env *env)
+{
+  const ke_body *b = &one->body;
+  ke_ladder sums = ke_new_ladder(count, one->sums);
+  b->source->does->gather(b->source->self, KE_PICKS, rows, count);
+  ke_body_fitness(b, count, slice, &sums, work, env);
+  ke_ladder_total(&sums, out);
+  for (size_t j = 0; j < count; j++)
+    out[j] *= b->inverse[rows[j]];
+}
+
+/* What the best has at least, given sums over a sample of terms between 0 and 1: their variance is
+ * at most their sum. */
+static double least_of_best(const double *fitness, size_t count)
+{
+  double least = 0.0;
+  for (size_t j = 0; j < count; j++)
+    least = fmax(least, fitness[j] - ERRORS * sqrt(fitness[j]));
+  return least;
+}
+
+static int may_be_best(double fitness, double least)
+{
+  return fitness + ERRORS * sqrt(fitness) + ERRORS * ERRORS >= least;
+}
+
+/* Rows that a sample shows to fall short of the best have fitness 0. */
+static void searched_fitness(ke_one_body *one, const size_t *rows, size_t count, double *fitness,
+                             double *work, const ke_env *env)
+{
+  const size_t slice = slice_of(one->body.n);
+  const int sampled = slice < KE_TILE;
+  for (size_t j = 0; sampled && j < count; j += KE_BLOCK)
+    block_fitness(one, rows + j, ke_smaller(KE_BLOCK, count - j), slice, fitness + j, work, env);
+  const double least = sampled ? least_of_best(fitness, count) : 0.0;
+  for (size_t j = 0; j < count;) {
+    size_t m = 0, at[KE_BLOCK], row[KE_BLOCK];
+    double value[KE_BLOCK];
+    for (; j < count && m < KE_BLOCK; j++) {
+      if (!sampled || may_be_best(fitness[j], least)) {
+        at[m] = j;
+        row[m++] = rows[j];
+      }
+      fitness[j] = 0.0;
+    }
+    if (m > 0)
+      block_fitness(one, row, m, KE_TILE, value, work, env);
+    for (size_t k = 0; k < m; k++)
+      fitness[at[k]] = value[k];
+  }
+}
+
 /* work: max(ke_row_sums_work, ke_fitness_work) doubles. */
 static void one_first(void *self, const size_t *rows, size_t count, double *fitness, double *work,
                       const ke_env *env)
 {
   ke_one_body *one = (ke_one_body *)self;
   const ke_body *b = &one->body;
-  if (!rows)
-    ke_row_sums(b->source, 1, b->inverse, fitness, work, env);
-  for (size_t j = 0; rows && j < count; j += KE_BLOCK) {
-    const size_t m = ke_smaller(KE_BLOCK, count - j);
-    ke_ladder sums = ke_new_ladder(m, one->sums);
-    b->source->does->gather(b->source->self, KE_PICKS, rows + j, m);
-    ke_body_fitness(b, m, &sums, work, env);
-    ke_ladder_total(&sums, fitness + j);
+  if (rows) {
+    searched_fitness(one, rows, count, fitness, work, env);
+    return;
   }
-  for (size_t j = 0; j < (rows ? count : b->n); j++)
-    fitness[j] *= b->inverse[rows ? rows[j] : j];
+  ke_row_sums(b->source, 1, b->inverse, fitness, work, env);
+  for (size_t j = 0; j < b->n; j++)
+    fitness[j] *= b->inverse[j];
 }
 
 static void one_propose(void *self, const ke_wish *wish, ke_proposal *out, const ke_env *env)

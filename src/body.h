@@ -59,10 +59,11 @@ typedef struct {
 /* Diagonal, weights and residuals. KE_NOT_FINITE where the diagonal is not. */
 ke_status ke_body_start(ke_body *body, int normalised, ke_beginning *out);
 
-/* sum_j k_ij^2 / k_jj over the body's rows j for each of the `count` rows i in set KE_PICKS, into
- * a ladder of width `count`. work: ke_fitness_work(threads) doubles. */
+/* sum_j k_ij^2 / k_jj over `slice` of the body's rows j in each tile (KE_TILE: all) for each of the
+ * `count` rows i in set KE_PICKS, into a ladder of width `count`. work: ke_fitness_work(threads)
+ * doubles. */
 size_t ke_fitness_work(int threads);
-void ke_body_fitness(const ke_body *body, size_t count, ke_ladder *out, double *work,
+void ke_body_fitness(const ke_body *body, size_t count, size_t slice, ke_ladder *out, double *work,
                      const ke_env *env);
 
 /* ---- update ------------------------------------------------------------------------------- */

@@ -87,30 +87,33 @@ size_t ke_fitness_work(int threads) { return (TILES + (size_t)threads * KE_TILE)
 
 typedef struct {
   const ke_body *b;
-  size_t count, i0, m; /* columns; rows */
+  size_t count, i0, slice; /* columns; first row; rows of a tile */
   double *sums, *tiles;
 } fitness;
+
+#define STEP 89 /* slices begin elsewhere in every tile: rows may come in periods */
 
 static void fitness_of_tile(void *data, size_t q, size_t worker)
 {
   const fitness *f = (const fitness *)data;
-  const size_t i = f->i0 + q * KE_TILE, m = ke_smaller(KE_TILE, f->m - q * KE_TILE);
+  const size_t start = f->i0 + q * KE_TILE, whole = ke_smaller(KE_TILE, f->b->n - start),
+               m = ke_smaller(f->slice, whole), places = (whole - m) / KE_PANEL + 1,
+               i = start + start / KE_TILE * STEP % places * KE_PANEL;
   double *tile = f->tiles + worker * KE_TILE * KE_BLOCK;
   f->b->source->does->against(f->b->source->self, KE_PICKS, i, m, tile, KE_TILE);
   for (size_t j = 0; j < f->count; j++)
     weighted_squares(tile + j * KE_TILE, f->b->inverse + i, m, f->sums + q * f->count + j);
 }
 
-void ke_body_fitness(const ke_body *b, size_t count, ke_ladder *out, double *work,
+void ke_body_fitness(const ke_body *b, size_t count, size_t slice, ke_ladder *out, double *work,
                      const ke_env *env)
 {
   const ke_env crew = ke_source_env(b->source, env);
-  fitness f = {b, count, 0, 0, work, work + TILES * KE_BLOCK};
+  fitness f = {b, count, 0, slice, work, work + TILES * KE_BLOCK};
   for (; f.i0 < b->n; f.i0 += KE_CHUNK) {
-    f.m = ke_smaller(KE_CHUNK, b->n - f.i0);
-    const size_t tiles = (f.m + KE_TILE - 1) / KE_TILE;
+    const size_t tiles = (ke_smaller(KE_CHUNK, b->n - f.i0) + KE_TILE - 1) / KE_TILE;
     ke_check(env);
-    ke_share(&crew, tiles, KE_TILE * (double)count * b->source->cost, fitness_of_tile, &f);
+    ke_share(&crew, tiles, (double)(slice * count) * b->source->cost, fitness_of_tile, &f);
     for (size_t q = 0; q < tiles; q++)
       ke_ladder_add(out, (b->first + f.i0) / KE_TILE + q, 1, f.sums + q * count);
   }

@@ -274,6 +274,25 @@ test_that("the first fvs pick looks at `first` evenly spaced rows", {
   }
 })
 
+# As long as rows are few enough, all of them judge each that is searched; here a sample does first.
+# They come in periods and in order, as rows of designs and of panels do.
+test_that("the first fvs pick of very many rows is that of all of them", {
+  n <- 264001
+  set.seed(16)
+  wave <- cbind(sin(2 * pi * seq_len(n) / 24) + rnorm(n) / 4, rnorm(n))
+  orders <- list(periods = wave, sorted = wave[order(wave[, 1] + wave[, 2]), ])
+  for (x in orders) {
+    searched <- unique(round(seq(1, n, length.out = 60)))
+    distance <- function(i) (x[, 1] - x[i, 1])^2 + (x[, 2] - x[i, 2])^2
+    fitness <- vapply(searched, function(i) sum(exp(-2 * distance(i))), 0)
+    for (threads in 1:2) {
+      basis <- kernel_basis(x, rbf_kernel(gamma = 1), size = 1, first = 60, scale = FALSE,
+                            threads = threads)
+      expect_identical(basis$index, as.integer(searched[which.max(fitness)]))
+    }
+  }
+})
+
 test_that("the first fvs pick is free where no row that is searched has a length", {
   x <- rbind(matrix(0, 300, 3), c(1, 2, 3), c(3, 1, 1), c(0, 1, 0), matrix(0, 5, 3))
   K <- tcrossprod(x)
