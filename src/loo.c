@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-size_t ke_loo_slots(size_t count) { return KE_LOO_BLOCKS * 2 * count; }
+size_t ke_loo_slots(size_t blocks, size_t count) { return blocks * 2 * count; }
 
 static int is_wrong(const ke_loo_block *s, size_t i, size_t k, size_t own)
 {

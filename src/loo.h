@@ -29,8 +29,7 @@ typedef struct {
 
 /* ---- blocks of rows, for the two ---- */
 
-#define KE_LOO_ROWS 128  /* rows at a time */
-#define KE_LOO_BLOCKS 32 /* blocks that threads share at a time */
+#define KE_LOO_ROWS 128 /* rows at a time */
 
 /* m rows from i0 on: e residuals, v left-out residuals, left = 1 - leverage. */
 typedef struct {
@@ -44,11 +43,12 @@ typedef struct {
 typedef struct {
   const ke_loo *o;
   size_t first, count; /* the first row; scores of a kind */
-  double *slots, *own; /* ke_loo_slots(count); `each` doubles of work a worker */
+  double *slots, *own; /* ke_loo_slots(); `each` doubles of work a worker */
   size_t each;
 } ke_loo_crew;
 
-size_t ke_loo_slots(size_t count);
+/* Doubles for `count` scores of either kind of so many blocks that threads share at a time. */
+size_t ke_loo_slots(size_t blocks, size_t count);
 
 /* Doubles of a worker that e, v and left of a block take. */
 static inline size_t ke_loo_own(size_t k) { return KE_LOO_ROWS * (2 * k + 1); }

@@ -15,6 +15,7 @@
 #include <math.h>
 
 #define LEVERAGE_ONE 1e-10 /* what is left of 1 counts as nothing */
+#define BLOCKS 32          /* that threads share at a time */
 
 /* Rows of a block with leverage 1 at the last size: x (size each) and a (size x k), see above. */
 typedef struct {
@@ -30,7 +31,7 @@ static size_t nested_each(size_t size, size_t k)
 
 size_t ke_nested_work(size_t size, size_t k, int threads)
 {
-  return ke_loo_slots(size) + (size_t)threads * nested_each(size, k);
+  return ke_loo_slots(BLOCKS, size) + (size_t)threads * nested_each(size, k);
 }
 
 static void add_column(const ke_regression *g, size_t l, const ke_loo_block *s)
@@ -167,14 +168,14 @@ void ke_nested_loo(const ke_loo *o, const double *inverse, const ke_env *env)
   const double flops = KE_LOO_ROWS * (double)o->size * (6.0 * (double)k + 4.0);
   ke_env all = *env;
   nested_crew w = {
-      {o, 0, o->size, o->work, o->work + ke_loo_slots(o->size), nested_each(o->size, k)},
+      {o, 0, o->size, o->work, o->work + ke_loo_slots(BLOCKS, o->size), nested_each(o->size, k)},
       inverse,
       env};
   if (inverse) /* a block may take long, and is interrupted */
     all.threads = 1;
   ke_loo_clear_scores(o, o->size);
-  for (; w.c.first < n; w.c.first += KE_LOO_BLOCKS * KE_LOO_ROWS) {
-    const size_t rows = ke_smaller(KE_LOO_BLOCKS * KE_LOO_ROWS, n - w.c.first);
+  for (; w.c.first < n; w.c.first += BLOCKS * KE_LOO_ROWS) {
+    const size_t rows = ke_smaller(BLOCKS * KE_LOO_ROWS, n - w.c.first);
     const size_t blocks = (rows + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
     ke_share_blas(&all, blocks, flops, nested_block, &w);
     ke_loo_add_slots(&w.c, blocks);

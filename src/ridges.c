@@ -17,7 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-#define EIGHT 8 /* rows whose sums fit in the registers */
+#define EIGHT 8     /* rows whose sums fit in the registers */
+#define SCORES 32.0 /* flops that the scores of a row and ridge are worth */
 
 /* U of one ridge, ready for U^{-T}, and U^{-T} P'c. */
 typedef struct {
@@ -26,11 +27,14 @@ typedef struct {
   double *c;         /* size x k */
 } factor;
 
-/* Rows turned at a time: what they take stays at hand. */
-static size_t turned_rows(size_t size)
+#define BLOCKS 256                /* that threads share at a time, at most */
+#define AT_HAND ((size_t)1 << 19) /* numbers that a cache keeps from one step to the next */
+
+/* Blocks whose rows are turned at a time. */
+static size_t turned_blocks(size_t n, size_t size)
 {
-  const size_t blocks = ((size_t)1 << 19) / size / KE_LOO_ROWS;
-  return KE_LOO_ROWS * (blocks < 4 ? 4 : ke_smaller(blocks, KE_LOO_BLOCKS / 2));
+  const size_t blocks = AT_HAND / size / KE_LOO_ROWS, all = (n + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
+  return ke_smaller(all, blocks < 4 ? 4 : ke_smaller(blocks, BLOCKS));
 }
 
 static size_t ridge_each(size_t size, size_t k)
@@ -40,10 +44,11 @@ static size_t ridge_each(size_t size, size_t k)
 
 static size_t factor_length(size_t size, size_t k) { return size * (2 + k); }
 
-size_t ke_ridge_work(size_t size, size_t k, size_t count, int threads)
+size_t ke_ridge_work(size_t n, size_t size, size_t k, size_t count, int threads)
 {
-  return ke_loo_slots(count) + turned_rows(size) * size + (count + 1) * factor_length(size, k) +
-         (size_t)threads * ridge_each(size, k);
+  const size_t blocks = turned_blocks(n, size);
+  return ke_loo_slots(blocks, count) + blocks * KE_LOO_ROWS * size +
+         (count + 1) * factor_length(size, k) + (size_t)threads * ridge_each(size, k);
 }
 
 /* Rotate sqrt(ridge) I into B, column by column; what a rotation leaves below joins the next. */
@@ -250,9 +255,9 @@ static void ridge_rows(ridge_crew *w, size_t m, const ke_env *env)
 {
   const ke_loo *o = w->c.o;
   const size_t blocks = (m + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
-  const double each = (double)w->c.count * (2.0 * (double)o->g->k + 6.0);
+  const double each = (double)o->size * (2.0 * (double)o->g->k + 6.0) + SCORES * (double)o->g->k;
   turn_rows(w, m, env);
-  ke_share_blas(env, blocks, KE_LOO_ROWS * (double)o->size * each, ridge_block, w);
+  ke_share_blas(env, blocks, KE_LOO_ROWS * (double)w->c.count * each, ridge_block, w);
   ke_loo_add_slots(&w->c, blocks);
 }
 
@@ -260,8 +265,8 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
                   const ke_env *env)
 {
   const ke_regression *g = o->g;
-  const size_t size = b->size, step = turned_rows(size);
-  double *u = o->work + ke_loo_slots(count), *factors = u + step * size,
+  const size_t size = b->size, blocks = turned_blocks(g->n, size), step = blocks * KE_LOO_ROWS;
+  double *u = o->work + ke_loo_slots(blocks, count), *factors = u + step * size,
          *own = factors + (count + 1) * factor_length(size, g->k);
   ridge_crew w = {{o, 0, count, o->work, own, ridge_each(size, g->k)},
                   ridge,

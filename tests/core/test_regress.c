@@ -331,7 +331,7 @@ static void ridges_are_those_of_refitting(void)
                        malloc(ke_bidiagonal_work(size) * sizeof(double))};
     const ke_loo o = {&p.g, size,  NULL,
                       loss, error, {NULL, NULL, NULL},
-                      NULL, 0,     malloc(ke_ridge_work(size, k, 3, 1) * sizeof(double))};
+                      NULL, 0,     malloc(ke_ridge_work(p.g.n, size, k, 3, 1) * sizeof(double))};
     ke_bidiagonalise(&p.g, &b, &env);
     ke_ridge_loo(&o, &b, ridges, 3, &env);
     for (size_t r = 0; r < 3; r++) {
@@ -365,7 +365,7 @@ static answers with_threads(const double *z, const double *y, size_t n, size_t L
                  {0},
                  {0}};
   double *extra = malloc(L * L * sizeof(double)), *work = malloc(L * (L + 1) * sizeof(double)),
-         *own = malloc((ke_ridge_work(L, 1, 3, threads) + ke_nested_work(L, 1, threads) +
+         *own = malloc((ke_ridge_work(n, L, 1, 3, threads) + ke_nested_work(L, 1, threads) +
                         ke_bidiagonal_work(L)) *
                        sizeof(double)),
          *response = malloc(n * sizeof(double));
