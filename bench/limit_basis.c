@@ -4,7 +4,7 @@
  * formed and no residual is kept, so nothing correct can be much below this. args: L */
 #include <math.h>
 #include <sys/mman.h>
-#include "blas.h"
+#include "../tests/core/one_call.h"
 #include "kernelect.h"
 #include "probe.h"
 
@@ -37,11 +37,11 @@ static void chunk(size_t i0, size_t m)
 {
   const size_t rows = (size_t)n, half = L / 2;
   double *f = F + i0;
-  ke_gemm('N', 'T', m, L, (size_t)d, -1.0 / d, x + i0, rows, x, rows, 0.0, f, rows);
+  blas_gemm('N', 'T', m, L, (size_t)d, -1.0 / d, x + i0, rows, x, rows, 0.0, f, rows);
   for (size_t l = 0; l < L; l++)
     ke_exp(f + l * rows, f + l * rows, m);
   solve_lower(m, half, P, L, f, rows);
-  ke_gemm('N', 'T', m, L - half, half, -1e-6, f, rows, P + half, L, 1.0, f + half * rows, rows);
+  blas_gemm('N', 'T', m, L - half, half, -1e-6, f, rows, P + half, L, 1.0, f + half * rows, rows);
   solve_lower(m, L - half, P + half * (L + 1), L, f + half * rows, rows);
 }
 

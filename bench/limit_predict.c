@@ -2,7 +2,7 @@
  * against the basis rows, one vectorised exp, and one dgemv with the coefficients. Distances are
  * not formed and nothing is scaled: nothing correct can be expected below this. */
 #include <math.h>
-#include "blas.h"
+#include "../tests/core/one_call.h"
 #include "kernelect.h"
 #include "probe.h"
 
@@ -26,10 +26,10 @@ static void probe_run(void)
   const size_t rows = (size_t)n, kept = (size_t)L;
   for (size_t i = 0; i < rows; i += BLOCK) {
     const size_t m = ke_smaller(BLOCK, rows - i);
-    ke_gemm('N', 'T', m, kept, (size_t)d, -1.0 / d, x + i, rows, v, kept, 0.0, tile, m);
+    blas_gemm('N', 'T', m, kept, (size_t)d, -1.0 / d, x + i, rows, v, kept, 0.0, tile, m);
     for (size_t j = 0; j < kept; j++)
       ke_exp(tile + j * m, tile + j * m, m);
-    ke_gemv('N', m, kept, 1.0, tile, m, v, 1, 0.0, out + i);
+    blas_gemv('N', m, kept, 1.0, tile, m, v, 1, 0.0, out + i);
   }
 }
 

@@ -4,7 +4,7 @@
  * needs (the alignment's norm is known only at its end) is left out: nothing correct can be
  * expected below this. Arguments: how many gradients; "gemm" to leave out the exp as well. */
 #include <math.h>
-#include "blas.h"
+#include "../tests/core/one_call.h"
 #include "kernelect.h"
 #include "probe.h"
 
@@ -32,10 +32,10 @@ static void gradient(void)
   for (size_t i = 0; i < n; i += TILE)
     for (size_t j = 0; j <= i; j += TILE) {
       const size_t m = extent(i), k = extent(j);
-      ke_gemm('N', 'T', m, k, d, -1e-3, x + i, n, x + j, n, 0.0, tile, TILE);
+      blas_gemm('N', 'T', m, k, d, -1e-3, x + i, n, x + j, n, 0.0, tile, TILE);
       for (size_t c = 0; c < k && !only_gemm; c++)
         ke_exp(tile + c * TILE, tile + c * TILE, m);
-      ke_gemm('N', 'N', m, d, k, 1.0, tile, TILE, x + j, n, 0.0, product, TILE);
+      blas_gemm('N', 'N', m, d, k, 1.0, tile, TILE, x + j, n, 0.0, product, TILE);
     }
 }
 

@@ -13,99 +13,11 @@
 
 #include <stddef.h>
 
-/* C (m x n) = alpha op(A) op(B) + beta C */
-static inline void ke_gemm(char ta, char tb, size_t m, size_t n, size_t k, double alpha,
-                           const double *a, size_t lda, const double *b, size_t ldb, double beta,
-                           double *c, size_t ldc)
-{
-  int im = (int)m, in = (int)n, ik = (int)k, ia = (int)lda, ib = (int)ldb, ic = (int)ldc;
-  F77_CALL(dgemm)(&ta, &tb, &im, &in, &ik, &alpha, a, &ia, b, &ib, &beta, c, &ic FCONE FCONE);
-}
-
-/* y = alpha op(A) x + beta y, A m x n */
-static inline void ke_gemv(char ta, size_t m, size_t n, double alpha, const double *a, size_t lda,
-                           const double *x, size_t incx, double beta, double *y)
-{
-  int im = (int)m, in = (int)n, ia = (int)lda, ix = (int)incx, iy = 1;
-  F77_CALL(dgemv)(&ta, &im, &in, &alpha, a, &ia, x, &ix, &beta, y, &iy FCONE);
-}
-
 /* x = U^{-1} x, U n x n upper triangular, its columns packed one after the other */
 static inline void ke_tpsv_upper(size_t n, const double *u, double *x)
 {
   int in = (int)n, ix = 1;
   F77_CALL(dtpsv)("U", "N", "N", &in, u, x, &ix FCONE FCONE FCONE);
-}
-
-/* Upper triangle of C (n x n) = A'A + beta C, A m x n */
-static inline void ke_syrk_upper(size_t n, size_t m, const double *a, size_t lda, double beta,
-                                 double *c, size_t ldc)
-{
-  int in = (int)n, im = (int)m, ia = (int)lda, ic = (int)ldc;
-  double one = 1.0;
-  F77_CALL(dsyrk)("U", "T", &in, &im, &one, a, &ia, &beta, c, &ic FCONE FCONE);
-}
-
-/* Upper triangle of C (n x n) = C - A'A, A m x n */
-static inline void ke_take_squares_upper(size_t n, size_t m, const double *a, size_t lda, double *c,
-                                         size_t ldc)
-{
-  int in = (int)n, im = (int)m, ia = (int)lda, ic = (int)ldc;
-  double one = 1.0, less = -1.0;
-  F77_CALL(dsyrk)("U", "T", &in, &im, &less, a, &ia, &one, c, &ic FCONE FCONE);
-}
-
-/* B (m x n) = B R^{-1}, R n x n upper triangular */
-static inline void ke_trsm_right_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
-                                       size_t ldb)
-{
-  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
-  double one = 1.0;
-  F77_CALL(dtrsm)("R", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
-}
-
-/* B (m x n) = R^{-1} B, R m x m upper triangular */
-static inline void ke_trsm_left_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
-                                      size_t ldb)
-{
-  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
-  double one = 1.0;
-  F77_CALL(dtrsm)("L", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
-}
-
-/* B (m x n) = R'^{-1} B, R m x m upper triangular */
-static inline void ke_trsm_left_upper_transposed(size_t m, size_t n, const double *r, size_t ldr,
-                                                 double *b, size_t ldb)
-{
-  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
-  double one = 1.0;
-  F77_CALL(dtrsm)("L", "U", "T", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
-}
-
-/* B (m x n) = B R, R n x n upper triangular */
-static inline void ke_trmm_right_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
-                                       size_t ldb)
-{
-  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
-  double one = 1.0;
-  F77_CALL(dtrmm)("R", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
-}
-
-/* B (m x n) = R B, R m x m upper triangular */
-static inline void ke_trmm_left_upper(size_t m, size_t n, const double *r, size_t ldr, double *b,
-                                      size_t ldb)
-{
-  int im = (int)m, in = (int)n, ir = (int)ldr, ib = (int)ldb;
-  double one = 1.0;
-  F77_CALL(dtrmm)("L", "U", "N", "N", &im, &in, &one, r, &ir, b, &ib FCONE FCONE FCONE FCONE);
-}
-
-/* Upper triangle of A (n x n) = its Cholesky factor; 0 when A is not positive definite */
-static inline int ke_potrf_upper(size_t n, double *a, size_t lda)
-{
-  int in = (int)n, ia = (int)lda, info;
-  F77_CALL(dpotrf)("U", &in, a, &ia, &info FCONE);
-  return info == 0;
 }
 
 /* A (m x n, m >= n) = P L U, rows exchanged as `pivot` (n, from 1) says; 0 when U is singular */
@@ -122,15 +34,6 @@ static inline void ke_laswp(size_t n, double *a, size_t lda, size_t first, size_
 {
   int in = (int)n, ia = (int)lda, from = (int)first + 1, to = (int)(first + k), one = 1;
   F77_CALL(dlaswp)(&in, a, &ia, &from, &to, pivot, &one);
-}
-
-/* B (m x n) = L^{-1} B, L m x m lower triangular with a unit diagonal */
-static inline void ke_trsm_left_unit_lower(size_t m, size_t n, const double *l, size_t ldl,
-                                           double *b, size_t ldb)
-{
-  int im = (int)m, in = (int)n, il = (int)ldl, ib = (int)ldb;
-  double one = 1.0;
-  F77_CALL(dtrsm)("L", "L", "N", "U", &im, &in, &one, l, &il, b, &ib FCONE FCONE FCONE FCONE);
 }
 
 /* The one norm of A (n x n), and from it and P L U the reciprocal condition; work: 4 n, whole: n */
@@ -179,57 +82,12 @@ static inline void ke_larf(char side, size_t m, size_t n, const double *v, size_
   F77_CALL(dlarf)(&side, &im, &in, v, &iv, &tau, c, &ic, work FCONE);
 }
 
-/* The first nb rows and columns of A (n x n) made upper bidiagonal, see LAPACK; x and y (n x nb)
- * are what the rest is to be updated with */
-static inline void ke_labrd(size_t n, size_t nb, double *a, size_t lda, double *d, double *e,
-                            double *tauq, double *taup, double *x, double *y)
-{
-  int in = (int)n, ib = (int)nb, ia = (int)lda;
-  F77_CALL(dlabrd)(&in, &in, &ib, a, &ia, d, e, tauq, taup, x, &in, y, &in);
-}
-
-/* t (k x k): what turns k reflections, whose vectors are the rows of v (k x n), into a product */
-static inline void ke_larft_rows(size_t n, size_t k, const double *v, size_t ldv, const double *tau,
-                                 double *t)
-{
-  int in = (int)n, ik = (int)k, iv = (int)ldv;
-  F77_CALL(dlarft)("F", "R", &in, &ik, (double *)v, &iv, (double *)tau, t, &ik FCONE FCONE);
-}
-
-/* C (m x n) = H C, H that product; work: n x k */
-static inline void ke_larfb_rows(size_t m, size_t n, size_t k, const double *v, size_t ldv,
-                                 const double *t, double *c, size_t ldc, double *work)
-{
-  int im = (int)m, in = (int)n, ik = (int)k, iv = (int)ldv, ic = (int)ldc;
-  F77_CALL(dlarfb)
-  ("L", "N", "F", "R", &im, &in, &ik, v, &iv, t, &ik, c, &ic, work, &in FCONE FCONE FCONE FCONE);
-}
-
-/* The first nb columns of a symmetric matrix (lower triangle) made tridiagonal, see LAPACK; w (n x
- * nb) is what the rest is to be updated with */
-static inline void ke_latrd_lower(size_t n, size_t nb, double *a, size_t lda, double *e,
-                                  double *tau, double *w, size_t ldw)
-{
-  int in = (int)n, ib = (int)nb, ia = (int)lda, iw = (int)ldw;
-  F77_CALL(dlatrd)("L", &in, &ib, a, &ia, e, tau, w, &iw FCONE);
-}
-
 /* All of a symmetric matrix (lower triangle) made tridiagonal */
 static inline void ke_sytd2_lower(size_t n, double *a, size_t lda, double *d, double *e,
                                   double *tau)
 {
   int in = (int)n, ia = (int)lda, info;
   F77_CALL(dsytd2)("L", &in, a, &ia, d, e, tau, &info FCONE);
-}
-
-/* C (n x k) = Q C with the reflections that one of the two above left in a */
-static inline void ke_ormtr_lower(size_t n, size_t k, const double *a, size_t lda,
-                                  const double *tau, double *c, size_t ldc, double *work,
-                                  size_t lwork)
-{
-  int in = (int)n, ik = (int)k, ia = (int)lda, ic = (int)ldc, iw = (int)lwork, info;
-  F77_CALL(dormtr)
-  ("L", "L", "N", &in, &ik, a, &ia, tau, c, &ic, work, &iw, &info FCONE FCONE FCONE);
 }
 
 /* Eigenvalues, ascending in d, and vectors z of a small tridiagonal matrix; work: 2 n; 0 when that

@@ -14,6 +14,7 @@
 #include "conquer.h"
 
 #include "blas.h"
+#include "dense.h"
 
 #include <float.h>
 #include <math.h>
@@ -212,11 +213,14 @@ static void multiply(const problem *p, const pair *c, size_t j, size_t width)
     memcpy(p->strip + w * k, q + w * c->ld, k * sizeof(double));
     memset(q + w * c->ld, 0, c->m * sizeof(double));
   }
+  const ke_dense strip = {p->strip, k, width, k}, out = {q, c->m, width, c->ld};
   if (upper > 0)
-    ke_gemm('N', 'N', c->top, width, upper, 1.0, p->room, c->top, p->strip, k, 0.0, q, c->ld);
+    ke_gemm('N', 'N', 1.0, (ke_dense){p->room, c->top, upper, c->top},
+            ke_part(strip, 0, 0, upper, width), 0.0, ke_part(out, 0, 0, c->top, width));
   if (k > first)
-    ke_gemm('N', 'N', bottom, width, k - first, 1.0, p->room + upper * c->top, bottom,
-            p->strip + first, k, 0.0, q + c->top, c->ld);
+    ke_gemm('N', 'N', 1.0, (ke_dense){p->room + upper * c->top, bottom, k - first, bottom},
+            ke_part(strip, first, 0, k - first, width), 0.0,
+            ke_part(out, c->top, 0, bottom, width));
 }
 
 /* Values and columns of the pair: those kept, then those settled; and their order. */

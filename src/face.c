@@ -8,6 +8,7 @@
  * cost in g; a ray that no bound stops proves the program unbounded.
  */
 #include "blas.h"
+#include "dense.h"
 #include "solver.h"
 
 #include <float.h>
@@ -75,7 +76,7 @@ static void factor_column(ke_solver *s, size_t k)
   for (size_t i = k + 1; i < s->m; i++)
     l[i] = kk[s->free[i]] - s->pinned[i] + base;
   if (rest && k)
-    ke_gemv('N', rest, k, -1.0, s->l + k + 1, ld, s->l + k, ld, 1.0, l + k + 1);
+    ke_gemv('N', -1.0, (ke_dense){s->l + k + 1, rest, k, ld}, s->l + k, ld, 1.0, l + k + 1);
   for (size_t i = k + 1; i < s->m; i++) {
     l[i] /= root;
     s->residual[i] -= l[i] * l[i];
@@ -119,12 +120,12 @@ static int face_direction(ke_solver *s)
   }
   ke_trsv_lower('N', rank, s->l, ld, d);
   if (flat && rank)
-    ke_gemv('N', flat, rank, -1.0, s->l + rank, ld, d, 1, 1.0, d + rank);
+    ke_gemv('N', -1.0, (ke_dense){s->l + rank, flat, rank, ld}, d, 1, 1.0, d + rank);
   for (size_t k = rank; k < s->m; k++)
     steep = fmax(steep, fabs(d[k]));
   const int ray = steep > 1e-8 * size;
   if (ray && rank)
-    ke_gemv('T', flat, rank, -1.0, s->l + rank, ld, d + rank, 1, 0.0, d);
+    ke_gemv('T', -1.0, (ke_dense){s->l + rank, flat, rank, ld}, d + rank, 1, 0.0, d);
   if (!ray)
     memset(d + rank, 0, flat * sizeof(double));
   ke_trsv_lower('T', rank, s->l, ld, d);

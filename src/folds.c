@@ -6,7 +6,6 @@
  * the column of the intercept. Cost n size^2 for q, and that again for all folds. */
 #include "folds.h"
 
-#include "blas.h"
 #include "pieces.h"
 
 #include <math.h>

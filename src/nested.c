@@ -8,7 +8,7 @@
  * limit is taken; below it the relative error is some eps / (1 - h). */
 #include "nested.h"
 
-#include "blas.h"
+#include "dense.h"
 #include "threads.h"
 #include "vector.h"
 
@@ -81,7 +81,7 @@ void ke_nested_inverse(const ke_regression *g, size_t size, double *t, const ke_
     double *column = t + l * size;
     const double *r = g->r + l * g->L;
     if (l > 0)
-      ke_gemv('N', l, l, -1.0, t, size, r, 1, 0.0, column);
+      ke_gemv('N', -1.0, (ke_dense){t, l, l, size}, r, 1, 0.0, column);
     column[l] = 1.0;
     project(g, t, size, l);
     const double by = g->dependent[l] ? sqrt(ke_dot(column, column, size)) : r[l];

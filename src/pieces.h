@@ -4,17 +4,12 @@
 #ifndef KERNELECT_PIECES_H
 #define KERNELECT_PIECES_H
 
+#include "dense.h"
 #include "env.h"
 
 /* Upper triangle of C (n x n) = A'A + beta C, A m x n. */
 void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double beta, double *c,
                         size_t ldc, const ke_env *env);
-
-/* A matrix with its leading dimension. */
-typedef struct {
-  double *at;
-  size_t rows, columns, ld;
-} ke_dense;
 
 /* C = alpha A B + beta C. */
 void ke_add_multiple(double alpha, ke_dense a, ke_dense b, double beta, ke_dense c,

@@ -9,6 +9,7 @@
 #include "qr.h"
 
 #include "blas.h"
+#include "dense.h"
 
 #include <string.h>
 
@@ -22,12 +23,12 @@ static void reflect_rest(const ke_qr *q, size_t j, size_t end, double tau, doubl
 {
   const size_t m = q->m, rest = end - j - 1;
   const double *v = q->rows + j * m;
-  double *columns = q->rows + (j + 1) * m;
+  const ke_dense columns = {q->rows + (j + 1) * m, m, rest, m};
   if (rest == 0)
     return;
-  ke_gemv('T', m, rest, 1.0, columns, m, v, 1, 0.0, w);
+  ke_gemv('T', 1.0, columns, v, 1, 0.0, w);
   for (size_t k = 0; k < rest; k++) {
-    double *column = columns + k * m, *top = q->r + j + (j + 1 + k) * q->p;
+    double *column = columns.at + k * m, *top = q->r + j + (j + 1 + k) * q->p;
     const double along = tau * (*top + w[k]);
     *top -= along;
     for (size_t i = 0; i < m; i++)
@@ -36,12 +37,12 @@ static void reflect_rest(const ke_qr *q, size_t j, size_t end, double tau, doubl
 }
 
 /* Column j of T; t is PANEL x PANEL, b the columns of the panel, w a column of work. */
-static void extend_t(const ke_qr *q, const double *b, size_t j, double tau, double *t, double *w)
+static void extend_t(const ke_qr *q, double *b, size_t j, double tau, double *t, double *w)
 {
   for (size_t i = 0; i < j; i++)
     w[i] = 0.0;
   if (j > 0)
-    ke_gemv('T', q->m, j, -tau, b, q->m, b + j * q->m, 1, 0.0, w);
+    ke_gemv('T', -tau, (ke_dense){b, q->m, j, q->m}, b + j * q->m, 1, 0.0, w);
   for (size_t i = 0; i < j; i++) {
     double sum = 0.0;
     for (size_t k = i; k < j; k++)
@@ -67,16 +68,16 @@ static void multiply_t(const double *t, size_t count, double *w, size_t rest)
 static void reflect_trailing(const ke_qr *q, size_t from, size_t end, const double *t, double *w)
 {
   const size_t count = end - from, rest = q->p - end, m = q->m;
-  const double *b = q->rows + from * m;
-  double *trailing = q->rows + end * m;
+  const ke_dense b = {q->rows + from * m, m, count, m}, trailing = {q->rows + end * m, m, rest, m},
+                 along = {w, count, rest, count};
   for (size_t k = 0; k < rest; k++)
     memcpy(w + k * count, q->r + from + (end + k) * q->p, count * sizeof(double));
-  ke_gemm('T', 'N', count, rest, m, 1.0, b, m, trailing, m, 1.0, w, count);
+  ke_gemm('T', 'N', 1.0, b, trailing, 1.0, along);
   multiply_t(t, count, w, rest);
   for (size_t k = 0; k < rest; k++)
     for (size_t i = 0; i < count; i++)
       q->r[from + i + (end + k) * q->p] -= w[i + k * count];
-  ke_gemm('N', 'N', m, rest, count, -1.0, b, m, w, count, 1.0, trailing, m);
+  ke_gemm('N', 'N', -1.0, b, along, 1.0, trailing);
 }
 
 void ke_qr_append(const ke_qr *q, const ke_env *env)

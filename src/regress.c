@@ -14,7 +14,6 @@
  * unit in R. Cost O(n L^2), level 3. */
 #include "regress.h"
 
-#include "blas.h"
 #include "pieces.h"
 #include "spectrum.h"
 #include "threads.h"

@@ -8,7 +8,6 @@
  * n x size x size, each ridge O(n size). */
 #include "ridges.h"
 
-#include "blas.h"
 #include "pieces.h"
 #include "simd.h"
 #include "threads.h"
@@ -88,7 +87,8 @@ static void fill_plain(const ke_regression *g, const ke_bidiagonal *b, const fac
   for (size_t l = 0; l < size; l++)
     f->by[l] = 1.0;
   ke_clear(f->back, size);
-  ke_gemm('T', 'N', size, g->k, size, 1.0, b->p, size, g->c, g->L, 0.0, f->c, size);
+  ke_gemm('T', 'N', 1.0, (ke_dense){b->p, size, size, size}, (ke_dense){g->c, size, g->k, g->L},
+          0.0, (ke_dense){f->c, size, g->k, size});
 }
 
 /* A block of rows of u: eights of them, one after the other, by columns. Every ridge reads them

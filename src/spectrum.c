@@ -4,7 +4,7 @@
  * its column means, less the column means of the result. */
 #include "spectrum.h"
 
-#include "blas.h"
+#include "dense.h"
 #include "pieces.h"
 
 #include <math.h>
@@ -122,7 +122,8 @@ void ke_extremes(const ke_coordinates *c, const double *v, size_t k, double *ran
     const size_t m = ke_smaller(KE_EXTREME_ROWS, c->n - i);
     size_t ld;
     const double *rows = centred_rows(c, i, m, work, &ld);
-    ke_gemm('N', 'N', m, k, c->L, 1.0, rows, ld, v, c->L, 0.0, product, m);
+    ke_gemm('N', 'N', 1.0, (ke_dense){(double *)rows, m, c->L, ld},
+            (ke_dense){(double *)v, c->L, k, c->L}, 0.0, (ke_dense){product, m, k, m});
     for (size_t j = 0; j < k; j++)
       for (size_t r = j * m; r < (j + 1) * m; r++) {
         top[j] = product[r] > top[j] ? product[r] : top[j];
@@ -140,10 +141,12 @@ static void symmetric_product(const double *K, size_t n, const double *v, size_t
   const size_t width = 64;
   for (size_t i = 0; i < n; i += width) {
     const size_t m = ke_smaller(width, n - i), below = n - i - m;
-    const double *panel = K + i + i * n;
-    ke_gemm('N', 'N', m + below, k, m, 1.0, panel, n, v + i, n, 1.0, out + i, n);
+    const ke_dense panel = {(double *)K + i * (n + 1), n - i, m, n},
+                   from = {(double *)v + i, n - i, k, n}, to = {out + i, n - i, k, n};
+    ke_gemm('N', 'N', 1.0, panel, ke_part(from, 0, 0, m, k), 1.0, to);
     if (below > 0)
-      ke_gemm('T', 'N', m, k, below, 1.0, panel + m, n, v + i + m, n, 1.0, out + i, n);
+      ke_gemm('T', 'N', 1.0, ke_part(panel, m, 0, below, m), ke_part(from, m, 0, below, k), 1.0,
+              ke_part(to, 0, 0, m, k));
     ke_check(env);
   }
 }

@@ -1,8 +1,8 @@
 /* bidiagonal.c: R R' = P B'B P' with P orthogonal, whatever the size and the threads. */
-#include "blas.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
+#include "one_call.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,12 +41,12 @@ static turned turn(double *r, size_t m, int threads)
 static double gap(const turned *t, const double *r, size_t m)
 {
   double *left = calloc(m * m, sizeof(double)), *right = calloc(m * m, sizeof(double)), most = 0.0;
-  ke_gemm('T', 'N', m, m, m, 1.0, t->p, m, t->p, m, 0.0, left, m);
+  blas_gemm('T', 'N', m, m, m, 1.0, t->p, m, t->p, m, 0.0, left, m);
   for (size_t i = 0; i < m * m; i++)
     most = fmax(most, fabs(left[i] - (i % (m + 1) == 0)));
-  ke_gemm('N', 'N', m, m, m, 1.0, t->p, m, t->inner, m, 0.0, left, m);
-  ke_gemm('N', 'T', m, m, m, 1.0, left, m, t->p, m, 0.0, right, m);
-  ke_gemm('N', 'T', m, m, m, -1.0, r, m, r, m, 1.0, right, m);
+  blas_gemm('N', 'N', m, m, m, 1.0, t->p, m, t->inner, m, 0.0, left, m);
+  blas_gemm('N', 'T', m, m, m, 1.0, left, m, t->p, m, 0.0, right, m);
+  blas_gemm('N', 'T', m, m, m, -1.0, r, m, r, m, 1.0, right, m);
   for (size_t i = 0; i < m * m; i++)
     most = fmax(most, fabs(right[i]));
   free(left);

@@ -1,9 +1,9 @@
 /* eigen.c: A V = V D, V orthonormal, for sizes around the panels, and interrupts are looked for. */
-#include "blas.h"
 #include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
+#include "one_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static double *symmetric(size_t n, int indefinite)
     for (size_t i = 0; i < n; i++)
       a[i + j * n] = b[i + j * n] + b[j + i * n];
   if (!indefinite)
-    ke_gemm('T', 'N', n, n, n, 1.0, b, n, b, n, 0.0, a, n);
+    blas_gemm('T', 'N', n, n, n, 1.0, b, n, b, n, 0.0, a, n);
   free(b);
   return a;
 }
@@ -41,7 +41,7 @@ static finding decompose(size_t n, int indefinite, double least)
   size_t kept = 0;
   while (kept < n && values[kept] > least * fmax(fabs(values[0]), fabs(values[n - 1])))
     kept++;
-  ke_gemm('N', 'N', n, kept, n, 1.0, a, n, v, n, 0.0, av, n);
+  blas_gemm('N', 'N', n, kept, n, 1.0, a, n, v, n, 0.0, av, n);
   for (size_t j = 0; j < kept; j++) {
     f.falling = f.falling && (j == 0 || values[j] <= values[j - 1]);
     for (size_t i = 0; i < n; i++)
@@ -96,7 +96,7 @@ static finding take_apart(size_t n, const double *d, const double *e)
       f.residual = fmax(f.residual, fabs(before + d[i] * v[i] + after - value[j] * v[i]) / size);
     }
   }
-  ke_gemm('T', 'N', n, n, n, 1.0, q, n, q, n, 0.0, qq, n);
+  blas_gemm('T', 'N', n, n, n, 1.0, q, n, q, n, 0.0, qq, n);
   for (size_t i = 0; i < n * n; i++)
     f.skew = fmax(f.skew, fabs(qq[i] - (i % (n + 1) == 0)));
   f.checks = seen.checks;

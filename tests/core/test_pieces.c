@@ -1,9 +1,9 @@
 /* pieces.c: products and factorisations in pieces are those of one call, and are interrupted. */
-#include "blas.h"
 #include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "minunit.h"
+#include "one_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static double crossprod_gap(size_t n, size_t m, size_t *checks)
   const ke_env env = counting(&seen, 1);
   double *a = draw_many(n * m, 1), *c = draw_many(n * n, 2), *once = copy(c, n * n);
   ke_crossprod_upper(n, m, a, m, 0.5, c, n, &env);
-  ke_syrk_upper(n, m, a, m, 0.5, once, n);
+  blas_syrk_upper(n, m, a, m, 0.5, once, n);
   const double found = upper_gap(c, once, n);
   *checks = (size_t)seen.checks;
   free(a);
@@ -72,7 +72,7 @@ static void cross_products_are_those_of_one_call(void)
 {
   size_t checks;
   mu_assert(crossprod_gap(7, 9, &checks) == 0.0 && checks == 0);
-  mu_assert(crossprod_gap(300, 700, &checks) < 1e-12 && checks > 0);
+  mu_assert(crossprod_gap(300, 3000, &checks) < 1e-11 && checks > 0);
 }
 
 static void cholesky_factors_are_those_of_one_call(void)
@@ -85,10 +85,10 @@ static void cholesky_factors_are_those_of_one_call(void)
     double *r = upper(n, 3), *a = calloc(n * n, sizeof *a);
     for (size_t i = 0; i < n * n; i++)
       a[i] = 7.0;
-    ke_syrk_upper(n, n, r, n, 0.0, a, n);
+    blas_syrk_upper(n, n, r, n, 0.0, a, n);
     const int good = ke_cholesky_upper(n, a, n, &env), alone = below_is(a, n, 7.0);
     const double off = upper_gap(a, r, n);
-    ke_syrk_upper(n, n, r, n, 0.0, a, n);
+    blas_syrk_upper(n, n, r, n, 0.0, a, n);
     a[(n - 1) * (n + 1)] = -1.0;
     const int bad = ke_cholesky_upper(n, a, n, &env);
     free(r);
@@ -108,7 +108,7 @@ static void a_wide_factor_divides_some_columns_at_a_time(void)
   double *r = upper(n, 7), *b = draw_many(m * n, 8);
   double *divided = copy(b, m * n), *once = copy(b, m * n);
   ke_divide_upper(m, n, r, n, divided, m, &env);
-  ke_trsm_right_upper(m, n, r, n, once, m);
+  blas_trsm_right_upper(m, n, r, n, once, m);
   const double off = gap(divided, once, m * n);
   free(r);
   free(b);
@@ -127,10 +127,10 @@ static void triangular_factors_divide_and_multiply(void)
   double *divided = copy(b, m * n), *product = copy(r, n * n), *once = copy(r, n * n);
   ke_divide_upper(m, n, r, n, divided, m, &env);
   double *back = calloc(m * n, sizeof *back);
-  ke_gemm('N', 'N', m, n, n, 1.0, divided, m, r, n, 0.0, back, m);
+  blas_gemm('N', 'N', m, n, n, 1.0, divided, m, r, n, 0.0, back, m);
   ke_times_upper(m, n, r, n, divided, m, &env);
   ke_multiply_upper(n, s, n, product, n, &env);
-  ke_gemm('N', 'N', n, n, n, 1.0, s, n, r, n, 0.0, once, n);
+  blas_gemm('N', 'N', n, n, n, 1.0, s, n, r, n, 0.0, once, n);
   const double first = gap(back, b, m * n), second = upper_gap(product, once, n);
   const double undone = gap(divided, b, m * n);
   free(r);
@@ -152,10 +152,10 @@ static void products_by_rows_are_those_of_one_call(void)
   double *a = draw_many(n * m, 7), *b = draw_many(n * k, 8), *w = draw_many(m * k, 9);
   double *w_once = copy(w, m * k), *b_once = copy(b, n * k);
   ke_product_transposed((ke_dense){a, n, m, n}, (ke_dense){b, n, k, n}, 0.5, w, &env);
-  ke_gemm('T', 'N', m, k, n, 1.0, a, n, b_once, n, 0.5, w_once, m);
+  blas_gemm('T', 'N', m, k, n, 1.0, a, n, b_once, n, 0.5, w_once, m);
   const double first = gap(w, w_once, m * k);
   ke_take_product((ke_dense){a, n, m, n}, w_once, (ke_dense){b, n, k, n}, &env);
-  ke_gemm('N', 'N', n, k, m, -1.0, a, n, w_once, m, 1.0, b_once, n);
+  blas_gemm('N', 'N', n, k, m, -1.0, a, n, w_once, m, 1.0, b_once, n);
   const double second = gap(b, b_once, n * k);
   free(a);
   free(b);
@@ -177,7 +177,7 @@ static void systems_are_solved_in_pieces(void)
     double *a = draw_many(n * n, 11), *x = draw_many(n, 12), *b = calloc(n, sizeof *b);
     double *work = calloc(4 * n, sizeof *work), *lu = copy(a, n * n);
     int *whole = calloc(2 * n, sizeof *whole);
-    ke_gemv('N', n, n, 1.0, a, n, x, 1, 0.0, b);
+    blas_gemv('N', n, n, 1.0, a, n, x, 1, 0.0, b);
     const int good = ke_solve(n, 1, lu, b, work, whole, &env);
     const double off = gap(b, x, n);
     for (size_t j = 0; j < n; j++) /* the last row is the first again */
