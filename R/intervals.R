@@ -120,9 +120,9 @@ new_off <- function(object, newdata, threads) {
   nested <- validate_nested(object$nested, length(basis$index), 1L)
   z <- stats::predict(basis, newdata, type = "orthonormal", threads = threads)
   known <- !is.na(z[, 1L])
-  q <- backsolve(nested$r, t(z[known, , drop = FALSE]) - nested$center, transpose = TRUE)
+  q <- .Call(ffi_divide_upper, z[known, , drop = FALSE], nested$center, nested$r)
   leverage <- rep(NA_real_, nrow(z))
-  leverage[known] <- 1 / object$total + colSums(q^2)
+  leverage[known] <- 1 / object$total + rowSums(q^2)
   outside <- if (is.null(basis$kernel)) {
     0
   } else {

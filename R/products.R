@@ -11,24 +11,17 @@ cut_rows <- function(n, size) {
 
 zeros <- function(n, m) .Call(ffi_zeros, as.integer(n), as.integer(m))
 
-# a %*% b, tcrossprod(a, b) and crossprod(a) in such pieces. A product with few columns takes as
-# long as memory does: an eighth of the work is enough there.
+# a %*% b, tcrossprod(a, b) and crossprod(a), large ones by the core: in pieces, and fast whatever
+# the BLAS. A product with few columns takes as long as memory does: an eighth of the work is
+# enough there.
 product <- function(a, b) {
   if (length(pieces(nrow(a), 8 * ncol(a) * ncol(b))) < 2L) return(a %*% b)
   .Call(ffi_product, a, b)
 }
 
-outer_product <- function(a, b = a) by_rows(a, nrow(b), function(part) tcrossprod(part, b))
-
-by_rows <- function(a, columns, f) {
-  parts <- pieces(nrow(a), ncol(a) * columns)
-  if (length(parts) < 2L) return(f(a))
-  out <- zeros(nrow(a), columns)
-  for (rows in parts) {
-    .Call(ffi_check)
-    out[rows, ] <- f(a[rows, , drop = FALSE])
-  }
-  out
+outer_product <- function(a, b = a) {
+  if (length(pieces(nrow(a), ncol(a) * nrow(b))) < 2L) return(tcrossprod(a, b))
+  .Call(ffi_product, a, t(b))
 }
 
 inner_product <- function(a) {

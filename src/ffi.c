@@ -259,7 +259,7 @@ void ffi_take_pages(void *memory, size_t bytes, const ke_env *env)
 {
   const double flops = 2.5e7; /* that the system could do while it clears one */
   ffi_large_pages(memory, bytes);
-  ke_share_blas(env, bytes / LARGE_PAGE, flops, touch_page, memory);
+  ke_share_often(env, bytes / LARGE_PAGE, flops, touch_page, memory);
 }
 
 size_t *ffi_index(SEXP index, size_t n, size_t *count)

@@ -1,4 +1,4 @@
-/* The contract of the core: plain C99, BLAS and LAPACK, no R objects.
+/* The contract of the core: plain C99 and a little LAPACK, no R objects.
  *
  * The core never allocates: the caller lends every array, its size noted beside it.
  * Matrices are column-major. Products of dimensions are size_t. Inputs are trusted

@@ -177,7 +177,7 @@ void ke_nested_loo(const ke_loo *o, const double *inverse, const ke_env *env)
   for (; w.c.first < n; w.c.first += BLOCKS * KE_LOO_ROWS) {
     const size_t rows = ke_smaller(BLOCKS * KE_LOO_ROWS, n - w.c.first);
     const size_t blocks = (rows + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
-    ke_share_blas(&all, blocks, flops, nested_block, &w);
+    ke_share_often(&all, blocks, flops, nested_block, &w);
     ke_loo_add_slots(&w.c, blocks);
     ke_check(env);
   }

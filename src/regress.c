@@ -313,7 +313,7 @@ static void take_column(void *data, size_t l, size_t worker)
 
 static void take_coordinates(ke_regression *g, const ke_env *env)
 {
-  ke_share_blas(env, g->L, 4.0 * (double)g->n, take_column, g);
+  ke_share_often(env, g->L, 4.0 * (double)g->n, take_column, g);
 }
 
 static int is_zero(const double *a, size_t n)

@@ -257,7 +257,7 @@ static void ridge_rows(ridge_crew *w, size_t m, const ke_env *env)
   const size_t blocks = (m + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
   const double each = (double)o->size * (2.0 * (double)o->g->k + 6.0) + SCORES * (double)o->g->k;
   turn_rows(w, m, env);
-  ke_share_blas(env, blocks, KE_LOO_ROWS * (double)w->c.count * each, ridge_block, w);
+  ke_share_often(env, blocks, KE_LOO_ROWS * (double)w->c.count * each, ridge_block, w);
   ke_loo_add_slots(&w->c, blocks);
 }
 

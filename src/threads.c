@@ -126,8 +126,7 @@ void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void 
   share(env, count, flops, ke_batch(flops), task, data);
 }
 
-/* The reference BLAS is ten times slower than what KE_PATIENCE reckons with. */
-void ke_share_blas(const ke_env *env, size_t count, double flops, ke_task task, void *data)
+void ke_share_often(const ke_env *env, size_t count, double flops, ke_task task, void *data)
 {
   share(env, count, flops, ke_batch(4.0 * flops), task, data);
 }

@@ -30,7 +30,7 @@ size_t ke_workers(const ke_env *env, size_t count, double flops);
  * to give, those there are do all the work. */
 void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data);
 
-/* The same for calls of BLAS, whose flops may take longer: interrupts are looked at more often. */
-void ke_share_blas(const ke_env *env, size_t count, double flops, ke_task task, void *data);
+/* The same for items that wait for memory: interrupts are looked at more often. */
+void ke_share_often(const ke_env *env, size_t count, double flops, ke_task task, void *data);
 
 #endif

@@ -93,7 +93,7 @@ check_lengths <- function() {
 # Files that share the contract and the tests of another.
 families <- c(
   rules = "basis", body = "basis", start = "basis", face = "dual", pairs = "dual", loo = "regress",
-  nested = "regress", ridges = "regress", conquer = "eigen",
+  nested = "regress", ridges = "regress", conquer = "eigen", triangle = "dense",
   ascent = "criterion", gradient = "kernel", tile = "kernel", strips = "criterion",
   stream = "source", validate = "tamper"
 )

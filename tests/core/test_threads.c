@@ -135,7 +135,7 @@ static void the_caller_looks_after_every_batch(void)
   ke_share(&alone, 100, KE_PATIENCE / 7.5, note, &l);
   mu_assert(looks == 100 / 7);
   looks = 0;
-  ke_share_blas(&alone, 100, KE_PATIENCE / 30.0, note, &l); /* counts four times as much */
+  ke_share_often(&alone, 100, KE_PATIENCE / 30.0, note, &l); /* counts four times as much */
   mu_assert(looks == 100 / 7);
   looks = l.of_worker[0] = 0;
   ke_share(&several, 100, KE_PATIENCE / 7.5, note, &l);

@@ -5,6 +5,8 @@ test_that("products in pieces are the products", {
   expect_equal(product(a, b), a %*% b)
   expect_equal(outer_product(a, t(b)), a %*% b)
   expect_equal(outer_product(a), tcrossprod(a))
+  expect_true(isSymmetric(outer_product(a), tol = 0))
+  expect_identical(outer_product(a[1:2, ]), tcrossprod(a[1:2, ]))
   expect_equal(inner_product(a), crossprod(a))
   expect_identical(inner_product(a[, 1:2]), crossprod(a[, 1:2]))
   colnames(a) <- paste0("v", 1:390)
@@ -40,19 +42,4 @@ test_that("rows are cut into pieces of 2^25 operations and chunks of a million v
   expect_identical(lengths(row_chunks(1025, 1e9)), c(512L, 512L, 1L))
   expect_identical(lengths(row_chunks(1e6, 0)), 1000000L)
   expect_identical(unlist(row_chunks(2500, 1000)), 1:2500)
-})
-
-test_that("two pieces of one row each are two matrices", {
-  a <- random_matrix(2, 6000)
-  expect_length(pieces(2, 6000 * 3000), 2)
-  seen <- list()
-  head_of <- function(part) {
-    seen <<- c(seen, list(dim(part)))
-    part[, 1:3000]
-  }
-  expect_identical(by_rows(a, 3000, head_of), a[, 1:3000])
-  expect_identical(seen, list(c(1L, 6000L), c(1L, 6000L)))
-  seen <- list()
-  expect_identical(by_rows(a, 2000, head_of), a[, 1:3000])
-  expect_identical(seen, list(c(2L, 6000L)))
 })
