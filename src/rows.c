@@ -3,13 +3,17 @@
  * Inner products are our own rather than the BLAS's: each is summed over the columns in one
  * fixed order, the same in any tile and on any thread, so identical rows are at distance exactly
  * 0, matrices are exactly symmetric, and nothing depends on which BLAS is installed. Register
- * block: three panels by one (12 x 4). Cost 2 n m d flops at close to the machine's peak.
+ * block: three panels by one (12 x 4), with AVX-512 six by two (24 x 8): an entry is the same sum
+ * in both. Cost 2 n m d flops at close to the machine's peak.
  */
 #include "rows.h"
 
 #include "simd.h"
 
 #include <string.h>
+#if DISPATCH
+#include <immintrin.h>
+#endif
 
 #define STRIP 3
 
@@ -185,11 +189,98 @@ FAST_TARGET static void inner_range_fast(const tile *t, size_t k0, size_t count)
 }
 #endif
 
+#if DISPATCH
+#define WIDE_ROWS 24
+#define WIDE_COLUMNS 8
+
+typedef double v8 __attribute__((vector_size(64)));
+typedef double v8_loose __attribute__((vector_size(64), aligned(8), may_alias));
+
+/* Twenty-four rows of one column of the block: three sums of eight. */
+typedef struct {
+  v8 top, middle, bottom;
+} wide_column;
+
+WIDE_INLINE v8 two_panels(const double *low, const double *high)
+{
+  return (v8)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(low)), _mm256_loadu_pd(high),
+                                1);
+}
+
+WIDE_INLINE void add_wide(wide_column *c, const wide_column *a, double b)
+{
+  c->top += a->top * b, c->middle += a->middle * b, c->bottom += a->bottom * b;
+}
+
+WIDE_INLINE void store_wide(double *c, wide_column x, int accumulate)
+{
+  v8_loose *to = (v8_loose *)c;
+  to[0] = accumulate ? x.top + (v8)to[0] : x.top;
+  to[1] = accumulate ? x.middle + (v8)to[1] : x.middle;
+  to[2] = accumulate ? x.bottom + (v8)to[2] : x.bottom;
+}
+
+/* Panels of a are `width` apart, those of b `next`. */
+WIDE_INLINE void block_24x8(const double *a, size_t width, const double *b, size_t next,
+                            size_t count, double *c, size_t ldc, int accumulate)
+{
+  wide_column c0 = {{0}, {0}, {0}}, c1 = c0, c2 = c0, c3 = c0, c4 = c0, c5 = c0, c6 = c0, c7 = c0;
+  for (size_t k = 0; k < count; k++, a += KE_PANEL, b += KE_PANEL) {
+    const wide_column x = {two_panels(a, a + width), two_panels(a + 2 * width, a + 3 * width),
+                           two_panels(a + 4 * width, a + 5 * width)};
+    add_wide(&c0, &x, b[0]), add_wide(&c1, &x, b[1]);
+    add_wide(&c2, &x, b[2]), add_wide(&c3, &x, b[3]);
+    add_wide(&c4, &x, b[next]), add_wide(&c5, &x, b[next + 1]);
+    add_wide(&c6, &x, b[next + 2]), add_wide(&c7, &x, b[next + 3]);
+  }
+  store_wide(c, c0, accumulate), store_wide(c + ldc, c1, accumulate);
+  store_wide(c + 2 * ldc, c2, accumulate), store_wide(c + 3 * ldc, c3, accumulate);
+  store_wide(c + 4 * ldc, c4, accumulate), store_wide(c + 5 * ldc, c5, accumulate);
+  store_wide(c + 6 * ldc, c6, accumulate), store_wide(c + 7 * ldc, c7, accumulate);
+}
+
+/* The whole blocks of a tile, of `rows` by `columns`. */
+WIDE_TARGET static void wide_blocks(const tile *t, size_t rows, size_t columns, size_t k0,
+                                    size_t count)
+{
+  const int add = t->add || k0 > 0;
+  const size_t width = KE_PANEL * ke_stride(t->a), next = KE_PANEL * ke_stride(t->b);
+  const size_t high = rows / WIDE_ROWS, shares = high * (columns / WIDE_COLUMNS);
+  const double *a = t->a->panel + t->i0 * ke_stride(t->a) + k0 * KE_PANEL,
+               *b = t->b->panel + t->j0 * ke_stride(t->b) + k0 * KE_PANEL;
+  for (size_t q = 0; q < shares; q++) {
+    const size_t i = q % high, j = q / high;
+    for (const ke_ahead *ahead = t->ahead; ahead && ahead->x && k0 == 0; ahead++)
+      ask_for(ahead, q, shares);
+    block_24x8(a + i * (WIDE_ROWS / KE_PANEL) * width, width,
+               b + j * (WIDE_COLUMNS / KE_PANEL) * next, next, count,
+               t->out + i * WIDE_ROWS + j * WIDE_COLUMNS * t->ldo, t->ldo, add);
+  }
+}
+
+/* The rows, or the columns, that are left are a tile of their own. */
+static void inner_range_wide(const tile *t, size_t k0, size_t count)
+{
+  const size_t rows = t->m - t->m % WIDE_ROWS, columns = t->k - t->k % WIDE_COLUMNS;
+  tile below = *t, beside = *t;
+  wide_blocks(t, rows, columns, k0, count);
+  below.i0 += rows, below.m -= rows, below.out += rows;
+  below.k = columns;
+  beside.j0 += columns, beside.k -= columns, beside.out += columns * t->ldo;
+  if (rows > 0 && columns > 0)
+    below.ahead = beside.ahead = NULL;
+  if (below.m > 0 && below.k > 0)
+    inner_range_fast(&below, k0, count);
+  if (beside.k > 0)
+    inner_range_fast(&beside, k0, count);
+}
+#endif
+
 static void inner_range(const tile *t, size_t k0, size_t count)
 {
 #if DISPATCH
   if (HAS_FAST()) {
-    inner_range_fast(t, k0, count);
+    (HAS_WIDE() ? inner_range_wide : inner_range_fast)(t, k0, count);
     return;
   }
 #endif

@@ -17,6 +17,14 @@ typedef uint64_t u4 __attribute__((vector_size(32)));
 #define DISPATCH 1
 #define FAST_TARGET __attribute__((target("avx2,fma")))
 #define HAS_FAST() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+/* Of AVX-512 only inner products make use: KE_NARROW is for tests without it. */
+#define WIDE_TARGET __attribute__((target("avx512f,avx2,fma")))
+#define WIDE_INLINE WIDE_TARGET static inline __attribute__((always_inline))
+#ifdef KE_NARROW
+#define HAS_WIDE() 0
+#else
+#define HAS_WIDE() __builtin_cpu_supports("avx512f")
+#endif
 #else
 #define DISPATCH 0
 #endif

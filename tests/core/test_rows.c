@@ -92,7 +92,7 @@ static void inner_products_are_accurate(void)
 /* Whatever is asked for meanwhile, and however it falls into shares. */
 static void looking_ahead_changes_no_product(void)
 {
-  enum { N = 29, K = 6, D = 300 };
+  enum { N = 53, K = 14, D = 300 };
   double *x = draw_many(N * D, 4), plain[N * K], looked[N * K];
   ke_rows a = packed(x, N, D), b = packed(x, K, D);
   const size_t columns[] = {1, 7, D};
@@ -110,6 +110,25 @@ static void looking_ahead_changes_no_product(void)
   release(&a);
   release(&b);
   free(x);
+}
+
+/* Whole blocks, what is left beside and below them, and sums in two parts: an entry alone is the
+ * same number. */
+static void an_entry_does_not_depend_on_its_tile(void)
+{
+  const size_t n = 61, m = 27, d = 301;
+  double *x = draw_many(n * d, 21), *z = draw_many(m * d, 22), *out = draw_many(n * m, 23), alone;
+  ke_rows a = packed(x, n, d), b = packed(z, m, d);
+  size_t differ = 0;
+  ke_inner(&a, 0, n, &b, 0, m, out, n);
+  for (size_t j = 0; j < m; j += KE_PANEL)
+    for (size_t i = 0; i < n; i += KE_PANEL) {
+      ke_inner(&a, i, 1, &b, j, 1, &alone, 1);
+      differ += alone != out[i + j * n];
+    }
+  release(&a), release(&b);
+  free(x), free(z), free(out);
+  mu_assert(differ == 0);
 }
 
 static void no_columns_mean_zero(void)
@@ -132,6 +151,7 @@ int main(void)
   mu_run(gathered_rows_are_the_rows);
   mu_run(inner_products_are_accurate);
   mu_run(looking_ahead_changes_no_product);
+  mu_run(an_entry_does_not_depend_on_its_tile);
   mu_run(no_columns_mean_zero);
   return mu_report();
 }
