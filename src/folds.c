@@ -70,33 +70,43 @@ int ke_find_hat(const ke_hat *h, const ke_env *env)
   return 1;
 }
 
-/* I less the symmetric matrix a, whose upper triangle is known. */
-static void complement(double *a, size_t n)
+/* a = I - q'q, of which the upper triangle is wanted, or all. */
+static void complement(ke_dense q, double *a, int all, const ke_env *env)
 {
+  const size_t n = q.columns;
+  ke_crossprod_upper(n, q.rows, q.at, q.ld, 0.0, a, n, env);
   for (size_t j = 0; j < n; j++)
-    for (size_t i = 0; i <= j; i++)
-      a[i + j * n] = a[j + i * n] = (double)(i == j) - a[i + j * n];
+    for (size_t i = 0; i <= j; i++) {
+      a[i + j * n] = (double)(i == j) - a[i + j * n];
+      if (all)
+        a[j + i * n] = a[i + j * n];
+    }
 }
 
-/* On the rows of the fold; q holds them as columns. */
-static int solve_rows(ke_dense q, size_t k, double *e, double *a, int *pivot, const ke_env *env)
+/* b = (I - q'q)^{-1} b. That is positive definite, but perhaps not to rounding: then whatever
+ * elimination makes of it. */
+static int solve_complement(ke_dense q, size_t k, double *b, double *a, int *pivot,
+                            const ke_env *env)
 {
-  const size_t m = q.columns;
-  ke_crossprod_upper(m, q.rows, q.at, q.ld, 0.0, a, m, env);
-  complement(a, m);
-  return ke_solve_any(m, k, a, e, pivot, env);
+  const size_t n = q.columns;
+  complement(q, a, 0, env);
+  if (ke_cholesky_upper(n, a, n, env)) {
+    ke_solve_upper(1, n, k, a, n, b, env);
+    ke_solve_upper(0, n, k, a, n, b, env);
+    return 1;
+  }
+  complement(q, a, 1, env);
+  return ke_solve_any(n, k, a, b, pivot, env);
 }
 
-/* On the coordinates. */
+/* On the coordinates: (I - q q')^{-1} = I + q (I - q'q)^{-1} q'. */
 static int solve_columns(ke_dense q, size_t k, double *e, double *a, int *pivot, const ke_env *env)
 {
   const size_t s = q.columns;
   double *b = a + s * s;
   const ke_dense rows = {e, q.rows, k, q.rows};
-  ke_crossprod_upper(s, q.rows, q.at, q.ld, 0.0, a, s, env);
-  complement(a, s);
   ke_product_transposed(q, rows, 0.0, b, env);
-  if (!ke_solve_any(s, k, a, b, pivot, env))
+  if (!solve_complement(q, k, b, a, pivot, env))
     return 0;
   ke_add_multiple(1.0, q, (ke_dense){b, s, k, s}, 1.0, rows, env);
   return 1;
@@ -114,6 +124,6 @@ int ke_without_rows(const ke_hat *h, const size_t *rows, size_t m, double *out, 
   for (size_t j = 0; j < k; j++)
     for (size_t i = 0; i < m; i++)
       out[i + j * m] = h->residual[rows[i] + j * n];
-  return few ? solve_rows((ke_dense){work, s, m, s}, k, out, a, pivot, env)
+  return few ? solve_complement((ke_dense){work, s, m, s}, k, out, a, pivot, env)
              : solve_columns((ke_dense){work, m, s, m}, k, out, a, pivot, env);
 }
