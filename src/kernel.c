@@ -12,7 +12,7 @@
 #include "kernel.h"
 
 #include "exp.h"
-#include "exp_v4.h"
+#include "exp_vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,14 +35,17 @@ static double distance2_long_hand(const ke_column *c, size_t i)
   return total;
 }
 
-/* g <- exp(-scale (norm + other - 2 g)), for exponents within the range of exp_normal_v4. */
-INLINE void rbf_v4(v4 *g, const v4 *norm, double other, double scale)
-{
-  v4 d2 = (*norm + other) - 2.0 * *g;
-  d2 = (v4)((l4)d2 & ~(d2 < 0.0));
-  *g = d2 * -scale;
-  exp_normal_v4(g);
-}
+/* g <- exp(-scale (norm + other - 2 g)), for exponents within the range of exp_normal. */
+#define DEFINE_RBF(scope, v, u)                                                                    \
+  scope void rbf_##v(v *g, const v *norm, double other, double scale)                              \
+  {                                                                                                \
+    v d2 = (*norm + other) - 2.0 * *g;                                                             \
+    d2 = (v)((u)d2 & ~(u)(d2 < 0.0));                                                              \
+    *g = d2 * -scale;                                                                              \
+    exp_normal_##v(g);                                                                             \
+  }
+
+DEFINE_RBF(INLINE, v4, u4)
 
 INLINE void rbf_column_body(double *g, const double *norm, size_t m, double other, double scale)
 {
@@ -61,9 +64,25 @@ INLINE void rbf_column_body(double *g, const double *norm, size_t m, double othe
   }
 }
 
-DEFINE_DISPATCHED(static, rbf_column,
-                  (double *g, const double *norm, size_t m, double other, double scale),
-                  (g, norm, m, other, scale))
+#if DISPATCH
+DEFINE_RBF(WIDE_INLINE, v8, u8)
+
+WIDE_TARGET static void rbf_column_wide(double *g, const double *norm, size_t m, double other,
+                                        double scale)
+{
+  size_t i = 0;
+  for (; i + 8 <= m; i += 8) {
+    v8 v = LOAD_8(g + i), lengths = LOAD_8(norm + i);
+    rbf_v8(&v, &lengths, other, scale);
+    STORE_8(g + i, v);
+  }
+  rbf_column_body(g + i, norm + i, m - i, other, scale);
+}
+#endif
+
+DEFINE_DISPATCHED_WIDE(static, rbf_column,
+                       (double *g, const double *norm, size_t m, double other, double scale),
+                       (g, norm, m, other, scale))
 
 INLINE void raise_to_largest_body(const double *x, size_t n, double *out)
 {

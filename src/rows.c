@@ -193,9 +193,6 @@ FAST_TARGET static void inner_range_fast(const tile *t, size_t k0, size_t count)
 #define WIDE_ROWS 24
 #define WIDE_COLUMNS 8
 
-typedef double v8 __attribute__((vector_size(64)));
-typedef double v8_loose __attribute__((vector_size(64), aligned(8), may_alias));
-
 /* Twenty-four rows of one column of the block: three sums of eight. */
 typedef struct {
   v8 top, middle, bottom;
@@ -214,10 +211,9 @@ WIDE_INLINE void add_wide(wide_column *c, const wide_column *a, double b)
 
 WIDE_INLINE void store_wide(double *c, wide_column x, int accumulate)
 {
-  v8_loose *to = (v8_loose *)c;
-  to[0] = accumulate ? x.top + (v8)to[0] : x.top;
-  to[1] = accumulate ? x.middle + (v8)to[1] : x.middle;
-  to[2] = accumulate ? x.bottom + (v8)to[2] : x.bottom;
+  STORE_8(c, accumulate ? x.top + LOAD_8(c) : x.top);
+  STORE_8(c + 8, accumulate ? x.middle + LOAD_8(c + 8) : x.middle);
+  STORE_8(c + 16, accumulate ? x.bottom + LOAD_8(c + 16) : x.bottom);
 }
 
 /* Panels of a are `width` apart, those of b `next`. */
