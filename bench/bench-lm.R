@@ -9,9 +9,9 @@ score_rows <- function(n, d) {
   list(x = x, y = matrix(x[, 1] * x[, 2] + x[, 3] + 0.5 * rnorm(n)))
 }
 
-ours <- function(job) {
+ours <- function(job, blas = "openblas") {
   contestant(setup = "library(kernelect); r <- drop(y); g <- factor(r > 0)",
-             job = paste0("suppressMessages(", job, ")"), value = "NaN")
+             job = paste0("suppressMessages(", job, ")"), value = "NaN", blas = blas)
 }
 
 nystroem <- function(job) {
@@ -44,6 +44,22 @@ contest("lm-100000", rounds = 3, data = score_rows(1e5, 10), list(
   ),
   "scikit-learn" = nystroem("on_rows(200, RidgeCV(ridges)).fit(x, r)")
 ))
+
+# The BLAS that R comes with, and one that is tuned.
+for (blas in c("openblas", "reference")) {
+  contest(paste0("lm-5000", if (blas == "reference") "-reference"), rounds = 3,
+    data = score_rows(5000, 10), list(
+      kernelect = ours("kernel_lm(x, r)", blas),
+      "kernelect, kernel_lda()" = ours("kernel_lda(x, g)", blas),
+      "kernelect, kernel_tune()" = ours("kernel_tune(x, r)", blas),
+      "kernlab gausspr" = contestant(
+        setup = "library(kernlab); r <- drop(y)", job = "gausspr(x, r)", value = "NaN", blas = blas
+      ),
+      e1071 = contestant(
+        setup = "library(e1071); r <- drop(y)", job = "svm(x, r)", value = "NaN", blas = blas
+      )
+    ))
+}
 
 contest("lm-million", rounds = 1, data = score_rows(1e6, 20), list(
   kernelect = ours("kernel_lm(x, r, size = 200)"),

@@ -96,6 +96,8 @@ readme_jobs <- list(
   job("regression with defaults, 100,000 rows, 10 columns", "lm-100000",
       c(ranger = "ranger, 50 trees", "mgcv::bam" = "`mgcv::bam`",
         "scikit-learn" = "scikit-learn `Nystroem` and `RidgeCV`")),
+  job("the same of 5000 rows with R's reference BLAS", "lm-5000-reference",
+      c("kernlab gausspr" = "`kernlab::gausspr`", e1071 = "`e1071::svm`")),
   job("regression on 200 of 1,000,000 rows, ridge by leave-one-out", "lm-million",
       c("scikit-learn" = "scikit-learn `Nystroem` and one `Ridge`")),
   job("its kernel tuned with defaults, 20,000 rows, 10 columns", "tune-20000",
@@ -139,15 +141,21 @@ readme_lines <- function(job, cells) {
 
 # By the clock, on idle processors (bench-threads.R).
 threads_lines <- function(cells) {
-  cells <- cells[startsWith(cells$bench, "threads-"), ]
-  if (!nrow(cells)) return(NULL)
-  two <- cells[duplicated(cells$bench), ]
+  two <- cells[cells$contestant == "kernelect, two threads, wall clock", ]
+  if (!nrow(two)) return(NULL)
+  most <- cells[startsWith(cells$contestant, "two processes at once"), ]
   job <- sub("threads-", "", two$bench)
-  shown <- sprintf("`%s()` %s", ifelse(job %in% c("gram", "predict"), job, paste0("kernel_", job)),
-                   figure(two$first / two$spent, 3))
+  shown <- sprintf("`%s()` %s of %s",
+                   ifelse(job %in% c("gram", "predict"), job, paste0("kernel_", job)),
+                   figure(two$first / two$spent, 3),
+                   figure(most$first / most$spent, 3)[match(two$bench, most$bench)])
+  busy <- cells[cells$bench == "threads-busy", ]
   c("", strwrap(paste0(
-    "Two threads beside one, by the clock on idle processors, times as fast: ",
-    paste(shown, collapse = ", "), "."
+    "Two threads beside one, by the clock on idle processors, times as fast, of what two processes ",
+    "at once are: ", paste(shown, collapse = ", "), ".",
+    if (nrow(busy)) paste0(" On a machine busy with four other things they take ",
+                           figure(busy$spent[2L] / busy$spent[1L], 3),
+                           " times the processor time of one (`kernel_rank()`).")
   ), 100))
 }
 
