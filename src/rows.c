@@ -216,48 +216,68 @@ WIDE_INLINE void store_wide(double *c, wide_column x, int accumulate)
   STORE_8(c + 16, accumulate ? x.bottom + LOAD_8(c + 16) : x.bottom);
 }
 
-/* Panels of a are `width` apart, those of b `next`. */
-WIDE_INLINE void block_24x8(const double *a, size_t width, const double *b, size_t next,
-                            size_t count, double *c, size_t ldc, int accumulate)
+/* The columns of one panel. */
+typedef struct {
+  wide_column c0, c1, c2, c3;
+} wide_panel;
+
+WIDE_INLINE void add_panel(wide_panel *c, const wide_column *a, const double *b)
 {
-  wide_column c0 = {{0}, {0}, {0}}, c1 = c0, c2 = c0, c3 = c0, c4 = c0, c5 = c0, c6 = c0, c7 = c0;
+  add_wide(&c->c0, a, b[0]), add_wide(&c->c1, a, b[1]);
+  add_wide(&c->c2, a, b[2]), add_wide(&c->c3, a, b[3]);
+}
+
+WIDE_INLINE void store_panel(double *c, size_t ldc, const wide_panel *x, int accumulate)
+{
+  store_wide(c, x->c0, accumulate), store_wide(c + ldc, x->c1, accumulate);
+  store_wide(c + 2 * ldc, x->c2, accumulate), store_wide(c + 3 * ldc, x->c3, accumulate);
+}
+
+/* Panels of a are `width` apart, those of b `next`; both of b, or one. */
+WIDE_INLINE void block_24(const double *a, size_t width, const double *b, size_t next, int both,
+                          size_t count, double *c, size_t ldc, int accumulate)
+{
+  const wide_column none = {{0}, {0}, {0}};
+  wide_panel first = {none, none, none, none}, second = first;
   for (size_t k = 0; k < count; k++, a += KE_PANEL, b += KE_PANEL) {
     const wide_column x = {two_panels(a, a + width), two_panels(a + 2 * width, a + 3 * width),
                            two_panels(a + 4 * width, a + 5 * width)};
-    add_wide(&c0, &x, b[0]), add_wide(&c1, &x, b[1]);
-    add_wide(&c2, &x, b[2]), add_wide(&c3, &x, b[3]);
-    add_wide(&c4, &x, b[next]), add_wide(&c5, &x, b[next + 1]);
-    add_wide(&c6, &x, b[next + 2]), add_wide(&c7, &x, b[next + 3]);
+    add_panel(&first, &x, b);
+    if (both)
+      add_panel(&second, &x, b + next);
   }
-  store_wide(c, c0, accumulate), store_wide(c + ldc, c1, accumulate);
-  store_wide(c + 2 * ldc, c2, accumulate), store_wide(c + 3 * ldc, c3, accumulate);
-  store_wide(c + 4 * ldc, c4, accumulate), store_wide(c + 5 * ldc, c5, accumulate);
-  store_wide(c + 6 * ldc, c6, accumulate), store_wide(c + 7 * ldc, c7, accumulate);
+  store_panel(c, ldc, &first, accumulate);
+  if (both)
+    store_panel(c + KE_PANEL * ldc, ldc, &second, accumulate);
 }
 
-/* The whole blocks of a tile, of `rows` by `columns`. */
+/* The whole blocks of a tile, of `rows` by `columns`: whole panels, of which the last may be by
+ * itself. */
 WIDE_TARGET static void wide_blocks(const tile *t, size_t rows, size_t columns, size_t k0,
                                     size_t count)
 {
   const int add = t->add || k0 > 0;
   const size_t width = KE_PANEL * ke_stride(t->a), next = KE_PANEL * ke_stride(t->b);
-  const size_t high = rows / WIDE_ROWS, shares = high * (columns / WIDE_COLUMNS);
+  const size_t high = rows / WIDE_ROWS, wide = (columns + KE_PANEL) / WIDE_COLUMNS;
   const double *a = t->a->panel + t->i0 * ke_stride(t->a) + k0 * KE_PANEL,
                *b = t->b->panel + t->j0 * ke_stride(t->b) + k0 * KE_PANEL;
-  for (size_t q = 0; q < shares; q++) {
-    const size_t i = q % high, j = q / high;
+  for (size_t q = 0; q < high * wide; q++) {
+    const size_t i = q % high * WIDE_ROWS, j = q / high * WIDE_COLUMNS;
+    const double *left = a + i / KE_PANEL * width, *right = b + j / KE_PANEL * next;
+    double *c = t->out + i + j * t->ldo;
     for (const ke_ahead *ahead = t->ahead; ahead && ahead->x && k0 == 0; ahead++)
-      ask_for(ahead, q, shares);
-    block_24x8(a + i * (WIDE_ROWS / KE_PANEL) * width, width,
-               b + j * (WIDE_COLUMNS / KE_PANEL) * next, next, count,
-               t->out + i * WIDE_ROWS + j * WIDE_COLUMNS * t->ldo, t->ldo, add);
+      ask_for(ahead, q, high * wide);
+    if (j + WIDE_COLUMNS <= columns)
+      block_24(left, width, right, next, 1, count, c, t->ldo, add);
+    else
+      block_24(left, width, right, next, 0, count, c, t->ldo, add);
   }
 }
 
 /* The rows, or the columns, that are left are a tile of their own. */
 static void inner_range_wide(const tile *t, size_t k0, size_t count)
 {
-  const size_t rows = t->m - t->m % WIDE_ROWS, columns = t->k - t->k % WIDE_COLUMNS;
+  const size_t rows = t->m - t->m % WIDE_ROWS, columns = t->k - t->k % KE_PANEL;
   tile below = *t, beside = *t;
   wide_blocks(t, rows, columns, k0, count);
   below.i0 += rows, below.m -= rows, below.out += rows;
