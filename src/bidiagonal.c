@@ -172,6 +172,7 @@ static void reduce_panel(ke_bidiagonal *b, size_t j, double *tau, double *work, 
   for (size_t i = 0; i < PANEL; i++) {
     reduce_column(&p, i, b->diagonal + j + i);
     tau[j + i] = reduce_row(&p, i, b->over + j + i);
+    ke_check(env);
   }
   ke_share(env, (rest + COLUMNS - 1) / COLUMNS, 4.0 * COLUMNS * PANEL * (double)rest,
            update_columns, &p);

@@ -90,7 +90,7 @@ static void fill_partner(ke_dense a, ke_dense w, size_t i, double tau)
 }
 
 /* The first PANEL columns of a, each brought up to date and reflected. */
-static void reduce_panel(ke_dense a, ke_dense w, double *e, double *tau)
+static void reduce_panel(ke_dense a, ke_dense w, double *e, double *tau, const ke_env *env)
 {
   for (size_t i = 0; i < PANEL; i++) {
     double *column = a.at + i * (a.ld + 1);
@@ -99,6 +99,7 @@ static void reduce_panel(ke_dense a, ke_dense w, double *e, double *tau)
     ke_gemv('N', -1.0, ke_part(w, i, 0, high, i), a.at + i, a.ld, 1.0, column);
     tau[i] = ke_reflection(high - 1, column + 1, column + 2, 1, e + i);
     fill_partner(a, w, i, tau[i]);
+    ke_check(env);
   }
 }
 
@@ -110,8 +111,7 @@ static void tridiagonalise(size_t n, double *a, double *d, double *e, double *ta
   for (; i + LAST < n; i += PANEL) {
     const size_t left = n - i, rest = left - PANEL;
     const ke_dense corner = {a + i * (n + 1), left, left, n}, w = {work, left, PANEL, left};
-    ke_check(env);
-    reduce_panel(corner, w, e + i, tau + i);
+    reduce_panel(corner, w, e + i, tau + i, env);
     update_rest(ke_part(corner, PANEL, 0, rest, PANEL), ke_part(w, PANEL, 0, rest, PANEL),
                 ke_part(corner, PANEL, PANEL, rest, rest), env);
     for (size_t j = i; j < i + PANEL; j++)
