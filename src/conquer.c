@@ -217,6 +217,7 @@ static void multiply(const problem *p, const pair *c, size_t j, size_t width)
   if (upper > 0)
     ke_gemm('N', 'N', 1.0, (ke_dense){p->room, c->top, upper, c->top},
             ke_part(strip, 0, 0, upper, width), 0.0, ke_part(out, 0, 0, c->top, width));
+  ke_check(p->env);
   if (k > first)
     ke_gemm('N', 'N', 1.0, (ke_dense){p->room + upper * c->top, bottom, k - first, bottom},
             ke_part(strip, first, 0, k - first, width), 0.0,

@@ -118,6 +118,7 @@ int ke_without_rows(const ke_hat *h, const size_t *rows, size_t m, double *out, 
   const size_t n = h->g->n, s = h->size + 1, k = h->g->k;
   const int few = m <= s;
   double *a = work + m * s;
+  ke_check(env);
   for (size_t l = 0; l < s; l++)
     for (size_t i = 0; i < m; i++)
       work[few ? l + i * s : i + l * m] = h->q[rows[i] + l * n];

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PANEL 32
+#define STRIP (2 * KE_SIDE) /* columns that a panel is applied to at a time */
 
 size_t ke_qr_work(size_t p) { return PANEL * (PANEL + 1 + p); }
 
@@ -64,19 +65,28 @@ static void multiply_t(const double *t, size_t count, double *w, size_t rest)
     }
 }
 
-/* The reflections of the panel [from, end) on the columns right of it. */
-static void reflect_trailing(const ke_qr *q, size_t from, size_t end, const double *t, double *w)
+/* The reflections of a panel, columns [from, from + count), on some columns right of it. */
+typedef struct {
+  const ke_qr *q;
+  size_t from, count;
+  const double *t;
+  double *w;
+} panel;
+
+static void reflect_trailing(const panel *p, size_t first, size_t columns)
 {
-  const size_t count = end - from, rest = q->p - end, m = q->m;
-  const ke_dense b = {q->rows + from * m, m, count, m}, trailing = {q->rows + end * m, m, rest, m},
-                 along = {w, count, rest, count};
-  for (size_t k = 0; k < rest; k++)
-    memcpy(w + k * count, q->r + from + (end + k) * q->p, count * sizeof(double));
+  const size_t count = p->count, m = p->q->m;
+  const ke_dense b = {p->q->rows + p->from * m, m, count, m},
+                 trailing = {p->q->rows + first * m, m, columns, m},
+                 along = {p->w, count, columns, count};
+  double *top = p->q->r + p->from + first * p->q->p;
+  for (size_t k = 0; k < columns; k++)
+    memcpy(p->w + k * count, top + k * p->q->p, count * sizeof(double));
   ke_gemm('T', 'N', 1.0, b, trailing, 1.0, along);
-  multiply_t(t, count, w, rest);
-  for (size_t k = 0; k < rest; k++)
+  multiply_t(p->t, count, p->w, columns);
+  for (size_t k = 0; k < columns; k++)
     for (size_t i = 0; i < count; i++)
-      q->r[from + i + (end + k) * q->p] -= w[i + k * count];
+      top[i + k * p->q->p] -= p->w[i + k * count];
   ke_gemm('N', 'N', -1.0, b, along, 1.0, trailing);
 }
 
@@ -91,8 +101,11 @@ void ke_qr_append(const ke_qr *q, const ke_env *env)
       reflect_rest(q, j, end, tau, column);
       extend_t(q, q->rows + from * q->m, j - from, tau, t, column);
     }
-    if (end < q->p)
-      reflect_trailing(q, from, end, t, w);
     ke_check(env);
+    const panel p = {q, from, end - from, t, w};
+    for (size_t j = end; j < q->p; j += STRIP) {
+      reflect_trailing(&p, j, ke_smaller(STRIP, q->p - j));
+      ke_check(env);
+    }
   }
 }

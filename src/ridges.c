@@ -81,14 +81,15 @@ static void fill_factor(const ke_bidiagonal *b, const double *c, size_t k, const
 }
 
 /* Of no ridge, with which t is u: its c is P'c. */
-static void fill_plain(const ke_regression *g, const ke_bidiagonal *b, const factor *f)
+static void fill_plain(const ke_regression *g, const ke_bidiagonal *b, const factor *f,
+                       const ke_env *env)
 {
   const size_t size = b->size;
   for (size_t l = 0; l < size; l++)
     f->by[l] = 1.0;
   ke_clear(f->back, size);
-  ke_gemm('T', 'N', 1.0, (ke_dense){b->p, size, size, size}, (ke_dense){g->c, size, g->k, g->L},
-          0.0, (ke_dense){f->c, size, g->k, size});
+  ke_product_transposed((ke_dense){b->p, size, size, size}, (ke_dense){g->c, size, g->k, g->L}, 0.0,
+                        f->c, env);
 }
 
 /* A block of rows of u: eights of them, one after the other, by columns. Every ridge reads them
@@ -276,7 +277,7 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
                   step};
   const factor none = factor_at(&w, count);
   ke_loo_clear_scores(o, count);
-  fill_plain(g, b, &none);
+  fill_plain(g, b, &none, env);
   for (size_t r = 0; r < count; r++) {
     const factor f = factor_at(&w, r);
     fill_factor(b, none.c, g->k, &f);
