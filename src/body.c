@@ -10,15 +10,13 @@
  */
 #include "body.h"
 
+#include "roots.h"
 #include "simd.h"
 #include "stream.h"
 #include "threads.h"
 
 #include <math.h>
 #include <string.h>
-#if DISPATCH
-#include <immintrin.h>
-#endif
 
 #define TILES (KE_CHUNK / KE_TILE)
 
@@ -189,14 +187,6 @@ static void lower_rest(const step *s, size_t i)
   }
 }
 
-/* Square roots of four numbers that are not negative. The library's sqrt() looks at each for errno;
- * the instruction takes four at a time. */
-static void roots_base(v4 *x)
-{
-  for (int k = 0; k < 4; k++)
-    (*x)[k] = sqrt((*x)[k]);
-}
-
 /* Roots are slow, but leave the processor free for all the rest. */
 INLINE void lower_residuals_body(const step *s, void (*roots)(v4 *))
 {
@@ -232,8 +222,6 @@ INLINE void lower_residuals_body(const step *s, void (*roots)(v4 *))
 static void lower_residuals_base(const step *s) { lower_residuals_body(s, roots_base); }
 
 #if DISPATCH
-FAST_TARGET static void roots_fast(v4 *x) { *x = (v4)_mm256_sqrt_pd((__m256d)*x); }
-
 FAST_TARGET static void lower_residuals_fast(const step *s) { lower_residuals_body(s, roots_fast); }
 #endif
 
