@@ -13,6 +13,7 @@
 
 #include "exp.h"
 #include "exp_vector.h"
+#include "roots.h"
 
 #include <math.h>
 #include <string.h>
@@ -136,9 +137,11 @@ static void finish_rbf(const ke_column *c)
 /* The square root magnifies the error of a small distance: below 2e-3 scale (|x|^2 + |z|^2)
  * it would reach the twelfth digit (more than that only means more differences). A distance that
  * cancels to zero is one of those. */
+#define NEAR 2e-3
+
 static double laplace_distance(const ke_column *c, size_t i, double inner)
 {
-  const double total = c->norm[i] + c->other, near = 2e-3 * c->kernel->scale * total;
+  const double total = c->norm[i] + c->other, near = NEAR * c->kernel->scale * total;
   const double far = NEGLIGIBLE / c->kernel->scale;
   double d2 = total - 2.0 * inner;
   if (d2 < near * near && d2 < far * far + 1e-12 * total)
@@ -146,11 +149,46 @@ static double laplace_distance(const ke_column *c, size_t i, double inner)
   return sqrt(d2 > 0.0 ? d2 : 0.0);
 }
 
+/* Values of whole fours of rows, where no exponent is below -700; how many rows that is. */
+INLINE size_t laplace_fours(const ke_column *c, void (*roots)(v4 *))
+{
+  const double scale = c->kernel->scale, nearness = NEAR * scale;
+  size_t i = 0;
+  for (; i + 4 <= c->m; i += 4) {
+    const v4 total = LOAD(c->norm + i) + c->other, near = nearness * total;
+    v4 v = total - 2.0 * LOAD(c->g + i);
+    const l4 close = v < near * near;
+    if (close[0] | close[1] | close[2] | close[3])
+      for (size_t r = 0; r < 4; r++)
+        v[r] = close[r] ? distance2_long_hand(c, i + r) : v[r];
+    v = (v4)((l4)v & (v > 0.0));
+    roots(&v);
+    v *= -scale;
+    exp_normal_v4(&v);
+    STORE(c->g + i, v);
+  }
+  return i;
+}
+
+static size_t laplace_base(const ke_column *c) { return laplace_fours(c, roots_base); }
+
+#if DISPATCH
+FAST_TARGET static size_t laplace_fast(const ke_column *c) { return laplace_fours(c, roots_fast); }
+#else
+#define laplace_fast laplace_base
+#endif
+
 static void finish_laplace(const ke_column *c)
 {
-  for (size_t i = 0; i < c->m; i++)
-    c->g[i] = -c->kernel->scale * laplace_distance(c, i, c->g[i]);
-  ke_exp(c->g, c->g, c->m);
+  const double top = c->top > 0.0 ? c->top : ke_largest(c->norm, c->m);
+  const double scale = c->kernel->scale, lowest = 2.0 * scale * scale * (top + c->other);
+  size_t i = 0;
+  if (lowest <= 700.0 * 700.0)
+    i = HAS_FAST() ? laplace_fast(c) : laplace_base(c);
+  const size_t done = i;
+  for (; i < c->m; i++)
+    c->g[i] = -scale * laplace_distance(c, i, c->g[i]);
+  ke_exp(c->g + done, c->g + done, c->m - done);
 }
 
 static double power(double base, double degree)

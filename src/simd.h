@@ -33,6 +33,7 @@ typedef uint64_t u8 __attribute__((vector_size(64)));
 #endif
 #else
 #define DISPATCH 0
+#define HAS_FAST() 0
 #endif
 
 /* Defines `name` from the always-inlined `name##_body`, dispatched; or also to `name##_wide`, for

@@ -148,6 +148,28 @@ static void small_values_keep_their_digits_at_any_offset(void)
   }
 }
 
+/* Around exp(-700), where whole fours are no longer taken at once, and down to zero. */
+static void laplace_values_are_right_down_to_nothing(void)
+{
+  enum { N = 64 };
+  const ke_kernel kernel = kernel_of("laplace", 1.0, 0.0, 0.0);
+  double x[N], out[N];
+  for (size_t i = 0; i < N; i++)
+    x[i] = 340.0 + 0.5 * (double)i;
+  ke_rows a = packed(x, N, 1);
+  for (size_t i = 0; i < N; i++) {
+    double opposite = -x[i];
+    ke_rows b = packed(&opposite, 1, 1);
+    for (size_t m = 1; m <= N; m++) {
+      ke_tile(&kernel, (ke_range){&a, 0, m}, (ke_range){&b, 0, 1}, out, N);
+      const long double exact = expl(-(long double)(x[m - 1] + x[i]));
+      mu_assert(fabs((double)(out[m - 1] - exact)) <= (double)(1e-13L * exact) + 5e-324);
+    }
+    release(&b);
+  }
+  release(&a);
+}
+
 static void diagonals_are_those_of_tiles(void)
 {
   enum { N = 23, D = 5 };
@@ -384,6 +406,7 @@ int main(void)
   mu_run(identical_rows_are_at_distance_zero);
   mu_run(near_duplicates_keep_their_distance);
   mu_run(small_values_keep_their_digits_at_any_offset);
+  mu_run(laplace_values_are_right_down_to_nothing);
   mu_run(diagonals_are_those_of_tiles);
   mu_run(combined_tiles_agree_with_long_hand);
   mu_run(properties_follow_from_the_parts);
