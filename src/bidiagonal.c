@@ -28,7 +28,11 @@ static void transposed_factor(const ke_regression *g, ke_bidiagonal *b)
 
 #define COLUMNS KE_SIDE /* that a panel of reflections is applied to at once */
 
-size_t ke_bidiagonal_work(size_t size) { return 2 * size + (2 * size + PANEL + COLUMNS) * PANEL; }
+size_t ke_bidiagonal_work(size_t size)
+{
+  const size_t sums = (size / COLUMNS + 1) * size;
+  return 2 * size + (2 * size + PANEL + COLUMNS) * PANEL + sums;
+}
 
 /* A panel of reflections and what they act on, some columns an item; each has its own part of the
  * work. */
@@ -86,7 +90,10 @@ static void reduce_one(ke_bidiagonal *b, size_t j, double *tau, double *work)
  * taken off A with: A less V Y' less X U', V the vectors of the columns, U those of the rows. */
 typedef struct {
   ke_dense a, x, y;
-  double *row; /* a row of A without gaps */
+  double *row;  /* row i of that right of the diagonal, without gaps */
+  double *sums; /* products with it, a column of A.rows for every COLUMNS columns */
+  size_t i;
+  double tau; /* of column i */
 } panel;
 
 /* out -= A b */
@@ -95,12 +102,10 @@ static void take_off(ke_dense a, const double *b, size_t apart, double *out)
   ke_gemv('N', -1.0, a, b, apart, 1.0, out);
 }
 
-/* out -= A (B'v) */
-static void take_off_turned(ke_dense a, ke_dense b, const double *v, double *out)
+/* out -= A'b */
+static void take_off_turned(ke_dense a, const double *b, size_t apart, double *out)
 {
-  double along[PANEL];
-  ke_gemv('T', 1.0, b, v, 1, 0.0, along);
-  take_off(a, along, 1, out);
+  ke_gemv('T', -1.0, a, b, apart, 1.0, out);
 }
 
 static void multiply(double by, double *x, size_t n)
@@ -109,42 +114,105 @@ static void multiply(double by, double *x, size_t n)
     x[i] *= by;
 }
 
-/* Column i of A, brought up to date, by a reflection; and column i of y. */
-static void reduce_column(const panel *p, size_t i, double *value)
+static double *column_of(const panel *p) { return p->a.at + p->i * (p->a.ld + 1); }
+
+static double *first_of(ke_dense a, size_t i) { return a.at + i + 1 + i * a.ld; }
+
+/* Column i brought up to date and made a reflection; what earlier reflections give column i of y.
+ */
+static void start_column(panel *p, double *value)
 {
-  const size_t n = p->a.rows, high = n - i, rest = high - 1;
+  const size_t i = p->i, high = p->a.rows - i, rest = high - 1;
   const ke_dense a = ke_part(p->a, i, 0, high, i), x = ke_part(p->x, i, 0, high, i);
-  double *v = p->a.at + i * (p->a.ld + 1), *y = p->y.at + i + 1 + i * n, along[PANEL];
-  take_off(a, p->y.at + i, n, v);
+  double *v = column_of(p), *y = first_of(p->y, i), along[PANEL];
+  take_off(a, p->y.at + i, p->y.ld, v);
   take_off(x, p->a.at + i * p->a.ld, 1, v);
-  const double tau = ke_reflection(high, v, v + 1, 1, value);
-  ke_gemv('T', 1.0, ke_part(p->a, i, i + 1, high, rest), v, 1, 0.0, y);
-  take_off_turned(ke_part(p->y, i + 1, 0, rest, i), a, v, y);
+  p->tau = ke_reflection(high, v, v + 1, 1, value);
+  ke_clear(y, rest);
+  ke_gemv('T', 1.0, a, v, 1, 0.0, along);
+  take_off(ke_part(p->y, i + 1, 0, rest, i), along, 1, y);
   ke_gemv('T', 1.0, x, v, 1, 0.0, along);
-  ke_gemv('T', -1.0, ke_part(p->a, 0, i + 1, i, rest), along, 1, 1.0, y);
-  multiply(tau, y, rest);
+  take_off_turned(ke_part(p->a, 0, i + 1, i, rest), along, 1, y);
+  multiply(p->tau, y, rest);
 }
 
-/* Row i of A right of the diagonal, brought up to date, by a reflection, whose tau is the answer;
- * and column i of x. */
-static double reduce_row(const panel *p, size_t i, double *value)
+/* Row i brought up to date but for reflection i of the columns. */
+static void start_row(const panel *p)
 {
-  const size_t n = p->a.rows, ld = p->a.ld, rest = n - i - 1;
-  const ke_dense y = ke_part(p->y, i + 1, 0, rest, i + 1), above = ke_part(p->a, 0, i + 1, i, rest);
-  double *row = p->a.at + i + (i + 1) * ld, *u = p->row, *x = p->x.at + i + 1 + i * n, along[PANEL];
+  const size_t i = p->i, rest = p->a.rows - i - 1;
+  const double *row = p->a.at + i + (i + 1) * p->a.ld;
   for (size_t k = 0; k < rest; k++)
-    u[k] = row[k * ld];
-  take_off(y, p->a.at + i, ld, u);
-  ke_gemv('T', -1.0, above, p->x.at + i, n, 1.0, u);
-  const double tau = ke_reflection(rest, u, u + 1, 1, value);
+    p->row[k] = row[k * p->a.ld];
+  take_off(ke_part(p->y, i + 1, 0, rest, i), p->a.at + i, p->a.ld, p->row);
+  take_off_turned(ke_part(p->a, 0, i + 1, i, rest), p->x.at + i, p->x.ld, p->row);
+}
+
+#define AT_ONCE 4 /* columns of A that are at hand when they are read again */
+
+/* Some columns of A: what they give column i of y, then row i, then their product with that. One
+ * look at A serves both sides (Howell et al. 2008). */
+static void pass_columns(void *data, size_t item, size_t worker)
+{
+  const panel *p = (const panel *)data;
+  const size_t i = p->i, high = p->a.rows - i, rest = high - 1, from = item * COLUMNS,
+               end = ke_smaller(from + COLUMNS, rest);
+  double *y = first_of(p->y, i), *sum = p->sums + item * p->a.rows;
+  (void)worker;
+  ke_clear(sum, rest);
+  for (size_t c = from; c < end; c += AT_ONCE) {
+    const size_t few = ke_smaller(AT_ONCE, end - c), j = i + 1 + c;
+    ke_gemv('T', p->tau, ke_part(p->a, i, j, high, few), column_of(p), 1, 1.0, y + c);
+    for (size_t l = c; l < c + few; l++)
+      p->row[l] -= y[l];
+    ke_gemv('N', 1.0, ke_part(p->a, i + 1, j, rest, few), p->row + c, 1, 1.0, sum);
+  }
+}
+
+/* x = A times the vector of the row's reflection, from `sums` with the row itself: they differ by
+ * the first element and a factor. */
+static void finish_product(const panel *p, double first, double value, double *x)
+{
+  const size_t rest = p->a.rows - p->i - 1;
+  ke_clear(x, rest);
+  for (size_t c = 0; c < rest; c += COLUMNS)
+    ke_add_scaled(x, rest, 1.0, p->sums + c / COLUMNS * p->a.rows);
+  ke_add_scaled(x, rest, -value, p->a.at + (p->i + 1) * (p->a.ld + 1));
   for (size_t k = 0; k < rest; k++)
-    row[k * ld] = u[k];
-  ke_gemv('N', 1.0, ke_part(p->a, i + 1, i + 1, rest, rest), u, 1, 0.0, x);
-  take_off_turned(ke_part(p->a, i + 1, 0, rest, i + 1), y, u, x);
+    x[k] /= first - value;
+}
+
+/* Row i by a reflection, whose tau is the answer; and column i of x. */
+static double finish_row(const panel *p, double *value)
+{
+  const size_t i = p->i, rest = p->a.rows - i - 1;
+  const ke_dense above = ke_part(p->a, 0, i + 1, i, rest);
+  double *row = p->a.at + i + (i + 1) * p->a.ld, *u = p->row, *x = first_of(p->x, i), along[PANEL];
+  const double first = u[0], tau = ke_reflection(rest, u, u + 1, 1, value);
+  for (size_t k = 0; k < rest; k++)
+    row[k * p->a.ld] = u[k];
+  if (tau == 0.0) {
+    ke_clear(x, rest);
+    return tau;
+  }
+  finish_product(p, first, *value, x);
+  ke_gemv('T', 1.0, ke_part(p->y, i + 1, 0, rest, i + 1), u, 1, 0.0, along);
+  take_off(ke_part(p->a, i + 1, 0, rest, i + 1), along, 1, x);
   ke_gemv('N', 1.0, above, u, 1, 0.0, along);
   take_off(ke_part(p->x, i + 1, 0, rest, i), along, 1, x);
   multiply(tau, x, rest);
   return tau;
+}
+
+#define FROM_MEMORY 8.0 /* times as long as the same flops on numbers at hand */
+
+/* Column and row i of a panel. */
+static double reduce_both(panel *p, double *diagonal, double *over, const ke_env *env)
+{
+  const size_t high = p->a.rows - p->i, groups = (high - 1 + COLUMNS - 1) / COLUMNS;
+  start_column(p, diagonal);
+  start_row(p);
+  ke_share(env, groups, FROM_MEMORY * 4.0 * COLUMNS * (double)high, pass_columns, p);
+  return finish_row(p, over);
 }
 
 /* What is right of and below a panel, some columns an item. */
@@ -168,10 +236,12 @@ static void reduce_panel(ke_bidiagonal *b, size_t j, double *tau, double *work, 
   panel p = {{b->a + j * (m + 1), left, left, m},
              {x, left, PANEL, left},
              {x + left * PANEL, left, PANEL, left},
-             work};
-  for (size_t i = 0; i < PANEL; i++) {
-    reduce_column(&p, i, b->diagonal + j + i);
-    tau[j + i] = reduce_row(&p, i, b->over + j + i);
+             work,
+             x + 2 * left * PANEL,
+             0,
+             0.0};
+  for (; p.i < PANEL; p.i++) {
+    tau[j + p.i] = reduce_both(&p, b->diagonal + j + p.i, b->over + j + p.i, env);
     ke_check(env);
   }
   ke_share(env, (rest + COLUMNS - 1) / COLUMNS, 4.0 * COLUMNS * PANEL * (double)rest,

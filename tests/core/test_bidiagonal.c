@@ -37,18 +37,21 @@ static turned turn(double *r, size_t m, int threads)
   return out;
 }
 
+/* fmax() would pass over NaN. */
+static double larger(double most, double x) { return x <= most || isnan(most) ? most : x; }
+
 /* Largest entry of P'P - I and of P B'B P' - R R'. */
 static double gap(const turned *t, const double *r, size_t m)
 {
   double *left = calloc(m * m, sizeof(double)), *right = calloc(m * m, sizeof(double)), most = 0.0;
   blas_gemm('T', 'N', m, m, m, 1.0, t->p, m, t->p, m, 0.0, left, m);
   for (size_t i = 0; i < m * m; i++)
-    most = fmax(most, fabs(left[i] - (i % (m + 1) == 0)));
+    most = larger(most, fabs(left[i] - (i % (m + 1) == 0)));
   blas_gemm('N', 'N', m, m, m, 1.0, t->p, m, t->inner, m, 0.0, left, m);
   blas_gemm('N', 'T', m, m, m, 1.0, left, m, t->p, m, 0.0, right, m);
   blas_gemm('N', 'T', m, m, m, -1.0, r, m, r, m, 1.0, right, m);
   for (size_t i = 0; i < m * m; i++)
-    most = fmax(most, fabs(right[i]));
+    most = larger(most, fabs(right[i]));
   free(left);
   free(right);
   return most;
@@ -76,8 +79,39 @@ static void factors_become_bidiagonal_by_an_orthogonal_matrix(void)
   }
 }
 
+/* Nothing to reflect, factors whose columns shrink by 1e-12 in all, and those of one direction. */
+static void odd_factors_become_bidiagonal(void)
+{
+  enum { M = 200, KINDS = 4 };
+  for (size_t kind = 0; kind < KINDS; kind++) {
+    double *r = draw_many(M * M, 40 + kind);
+    for (size_t j = 0; j < M; j++)
+      for (size_t i = 0; i < M; i++) {
+        double *at = r + i + j * M;
+        if (i > j || kind == 0)
+          *at = 0.0;
+        else if (kind == 1)
+          *at = i == j ? (double)(j % 7) : 0.0;
+        else if (kind == 2)
+          *at *= pow(10.0, -12.0 * (double)i / M);
+        else
+          *at = i == 0 ? 1.0 + (double)j : 0.0;
+      }
+    const turned t = turn(r, M, 1);
+    double most = 0.0;
+    for (size_t i = 0; i < M * M; i++)
+      most = fmax(most, r[i] * r[i] * M);
+    const double off = gap(&t, r, M);
+    free(r);
+    free(t.p);
+    free(t.inner);
+    mu_assert(off <= 1e-13 * fmax(most, (double)M));
+  }
+}
+
 int main(void)
 {
   mu_run(factors_become_bidiagonal_by_an_orthogonal_matrix);
+  mu_run(odd_factors_become_bidiagonal);
   return mu_report();
 }
