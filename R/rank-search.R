@@ -41,9 +41,9 @@ rank_forward <- function(x, y, control) {
   values <- first$values
   while (length(order) < wanted) {
     tick()
-    value <- space$extended(order)
-    order <- c(order, which.max(value))
-    values <- c(values, max(value))
+    best <- space$best(order)
+    order <- c(order, best$column)
+    values <- c(values, best$value)
   }
   tick(close = TRUE)
   rest <- setdiff(seq_len(columns), order)
@@ -67,8 +67,8 @@ best_entry <- function(value) {
 }
 
 # What a search needs to know of sets of columns, all as functions: the criterion of a set with
-# each column added (`extended`; -Inf for members) or taken out (`reduced`), that of single columns,
-# and the best pair.
+# each column added (`extended`; -Inf for members) or taken out (`reduced`), the `best` column to add,
+# the criterion of single columns, and the best pair.
 set_space <- function(x, y, control, criterion) {
   make <- if (control$follows) following_space else fixed_space
   make(subset_problem(x, y, control, criterion), control)
@@ -96,12 +96,14 @@ fixed_space <- function(problem, control) {
                   core_columns(problem$kernel, set), numeric(length(set)), control$threads)
     alignment_of(sums, problem)
   }
+  extended <- function(set) {
+    sums <- .Call(ffi_subset_extend, problem$x, problem$u, problem$kernel, chosen(set),
+                  control$threads)
+    replace(alignment_of(sums, problem), set, -Inf)
+  }
   list(
-    extended = function(set) {
-      sums <- .Call(ffi_subset_extend, problem$x, problem$u, problem$kernel, chosen(set),
-                    control$threads)
-      replace(alignment_of(sums, problem), set, -Inf)
-    },
+    extended = extended,
+    best = function(set) best_column(extended(set)),
     single = single,
     pair = function() {
       best_of_pairs(problem, single, control, all_pairs, function(e, others) {
@@ -121,9 +123,23 @@ fixed_space <- function(problem, control) {
 # An RBF kernel with sigma half of "mean" of the columns in the set: gamma = 2 / their variances.
 following_space <- function(problem, control) {
   variance <- control$variance
-  flip <- function(x, set, gamma) {
+  flip <- function(x, set, gamma, rough = FALSE) {
     chosen <- replace(numeric(ncol(x)), set, 1)
-    .Call(ffi_flip_sums, x, problem$u, chosen, gamma, control$threads)
+    .Call(ffi_flip_sums, x, problem$u, chosen, gamma, rough, control$threads)
+  }
+  added <- function(set) replace(2 / (sum(variance[set]) + variance), set, 0)
+  extended <- function(set) {
+    replace(alignment_of(flip(problem$x, set, added(set)), problem), set, -Inf)
+  }
+  far <- NULL # largest absolute value of every column
+  likely <- function(set) {
+    if (is.null(far)) far <<- apply(problem$x, 2L, function(x) max(abs(x)))
+    gamma <- added(set)
+    others <- setdiff(seq_along(gamma), set)
+    sums <- lapply(flip(problem$x, set, gamma, rough = TRUE), `[`, others)
+    value <- alignment_of(sums, problem)
+    off <- rough_error(far[others] * sqrt(gamma[others]), nrow(problem$x), sums$self)
+    others[value + off >= max(value - off)]
   }
   single <- function(set) {
     alignment_of(flip(problem$x[, set, drop = FALSE], integer(), 2 / variance[set]), problem)
@@ -133,9 +149,14 @@ following_space <- function(problem, control) {
     alignment_of(flip(problem$x[, c(e, others), drop = FALSE], 1L, gamma), problem)[-1L]
   }
   list(
-    extended = function(set) {
-      gamma <- replace(2 / (sum(variance[set]) + variance), set, 0)
-      replace(alignment_of(flip(problem$x, set, gamma), problem), set, -Inf)
+    extended = extended,
+    best = function(set) {
+      if (length(variance) - length(set) < rank_many) return(best_column(extended(set)))
+      those <- likely(set)
+      columns <- c(set, those)
+      sums <- flip(problem$x[, columns, drop = FALSE], seq_along(set), added(set)[columns])
+      best <- best_column(alignment_of(sums, problem)[-seq_along(set)])
+      list(column = those[best$column], value = best$value)
     },
     single = single,
     pair = function() {
@@ -149,6 +170,13 @@ following_space <- function(problem, control) {
     }
   )
 }
+
+best_column <- function(value) list(column = which.max(value), value = max(value))
+
+# Most that alignments from sums in single precision are off by, where a kernel value is off by at
+# most 1e-6 (1 + far) (src/flip.c): by that times n over the length of the n x n kernel matrix in
+# the product with the target, by as much again in that length; and by the rounding of sums.
+rough_error <- function(far, n, self) 2.5e-6 * (1 + far) * n / sqrt(self) + 1e-5
 
 # Variances that differ by the rounding of n rows, as those of standardised columns do.
 are_even <- function(variance, n) diff(range(variance)) <= 1e-13 * n * max(variance)

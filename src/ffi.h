@@ -192,7 +192,7 @@ SEXP ffi_criterion_forms(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, S
 SEXP ffi_criterion_finish(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP weights, SEXP forms);
 SEXP ffi_maximise(SEXP x, SEXP u, SEXP spec, SEXP kernel, SEXP start, SEXP control, SEXP threads);
 SEXP ffi_maximise_function(SEXP function, SEXP environment, SEXP start, SEXP control);
-SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP threads);
+SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP rough, SEXP threads);
 SEXP ffi_subset_pairs(SEXP x, SEXP u, SEXP kernel, SEXP threads);
 SEXP ffi_subset_extend(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads);
 SEXP ffi_subset_reduce(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads);

@@ -90,18 +90,38 @@ SEXP ffi_subset_reduce(SEXP x, SEXP u, SEXP kernel, SEXP chosen, SEXP threads)
   return kt;
 }
 
+/* The columns of the set, packed; one of zeros where there is none. */
+static ke_rows rows_of_set(const double *x, size_t n, size_t d, const double *chosen)
+{
+  size_t members = 0;
+  for (size_t e = 0; e < d; e++)
+    members += chosen[e] != 0.0;
+  const size_t columns = members > 0 ? members : 1;
+  double *set = ffi_doubles(n * columns), *to = set;
+  memset(set, 0, n * columns * sizeof(double));
+  for (size_t e = 0; e < d; e++)
+    if (chosen[e] != 0.0) {
+      memcpy(to, x + e * n, n * sizeof(double));
+      to += n;
+    }
+  ke_rows rows = ffi_rows_alloc(n, columns, 1);
+  ke_pack(set, n, NULL, &rows);
+  return rows;
+}
+
 /* Sums for sets with one column flipped, the width given for each; see flip.h. */
-SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP threads)
+SEXP ffi_flip_sums(SEXP x, SEXP u, SEXP chosen, SEXP gamma, SEXP rough, SEXP threads)
 {
   const ke_env env = ffi_env(threads);
   ke_flip f;
   memset(&f, 0, sizeof f);
   f.x = ffi_matrix(x, &f.n, &f.d, "x");
   f.target = target_rows(u, f.n);
-  f.rows = ffi_rows_alloc(f.n, f.d, 1);
   f.chosen = ffi_optional(chosen, f.d, "chosen");
   f.gamma = ffi_optional(gamma, f.d, "gamma");
   ffi_assert(f.chosen != NULL && f.gamma != NULL, "set");
+  f.rows = rows_of_set(f.x, f.n, f.d, f.chosen);
+  f.rough = Rf_asLogical(rough) == TRUE;
   double *work = ffi_doubles(ke_flip_work());
   SEXP kt = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)f.d));
   SEXP kk = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)f.d));

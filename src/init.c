@@ -44,7 +44,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_extremes, 3),
     ENTRY(ffi_factor_file, 4),
     ENTRY(ffi_factor_rows, 2),
-    ENTRY(ffi_flip_sums, 5),
+    ENTRY(ffi_flip_sums, 6),
     ENTRY(ffi_forms, 2),
     ENTRY(ffi_fuse, 2),
     ENTRY(ffi_gram, 2),

@@ -135,28 +135,19 @@ static void scan_tile(scan *c, const ke_env *env)
   ke_share(env, groups, product, scan_self, c);
 }
 
-/* With many columns a tile is made smaller, so that an interrupt is answered in time. */
-static size_t pairs_edge(size_t d)
-{
-  size_t edge = KE_SUBSET_TILE;
-  while (edge > KE_PANEL && (double)(edge * edge) * (double)d * (double)d > 4.0 * KE_PATIENCE)
-    edge /= 2;
-  return edge;
-}
-
 void ke_subset_pairs(const ke_subset *s, double *kt, double *kk, double *work, const ke_env *env)
 {
-  const size_t rows = s->d + 1, padded = ke_padded(rows), edge = pairs_edge(s->d);
+  const size_t rows = s->d + 1, padded = ke_padded(rows);
   const ke_rows panels[2] = {{rows, CELLS, work, NULL, 0, 0},
                              {rows, CELLS, work + padded * CELLS, NULL, 0, 0}};
   double *totals[2] = {kt, kk}, *own = work + 2 * padded * CELLS;
   const size_t each = GROUP * padded + 2 * CELLS;
   memset(kt, 0, rows * rows * sizeof(double));
   memset(kk, 0, rows * rows * sizeof(double));
-  for (size_t j0 = 0; j0 < s->n; j0 += edge)
-    for (size_t i0 = j0; i0 < s->n; i0 += edge) {
+  for (size_t j0 = 0; j0 < s->n; j0 += KE_SUBSET_TILE)
+    for (size_t i0 = j0; i0 < s->n; i0 += KE_SUBSET_TILE) {
       ke_check(env);
-      const tile t = tile_at(s, edge, i0, j0);
+      const tile t = tile_at(s, KE_SUBSET_TILE, i0, j0);
       scan c = {s, &t, panels, totals, own + (size_t)env->threads * each, own, each};
       scan_tile(&c, env);
     }

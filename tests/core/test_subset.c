@@ -150,11 +150,9 @@ static size_t looks_of_tile(size_t cells, size_t d)
   return 1 + 2 * (steps(d + 1, GROUP) / ke_batch(product));
 }
 
-/* Many columns make for smaller tiles, between which it looks more often. */
-static void tiles_of_many_columns_are_smaller(void)
+static void many_columns_are_multiplied_in_portions(void)
 {
   enum { ROWS = 20, MANY = 1000 };
-  const size_t edge = KE_SUBSET_TILE / 2; /* edge^2 MANY^2 is at most 1e9 */
   const double at[ROWS] = {0.0};
   double ones[ROWS];
   for (size_t i = 0; i < ROWS; i++)
@@ -178,9 +176,7 @@ static void tiles_of_many_columns_are_smaller(void)
   free(sums), free(work);
   give_back(&packed);
   give_back(&target);
-  mu_assert(t.checks == looks_of_tile(edge * edge, MANY) +
-                            looks_of_tile(edge * (ROWS - edge), MANY) +
-                            looks_of_tile((ROWS - edge) * (ROWS - edge), MANY));
+  mu_assert(t.checks == looks_of_tile(ROWS * ROWS, MANY) && t.checks > 5);
   mu_near(last, (double)(ROWS * ROWS), 1e-9);
 }
 
@@ -189,6 +185,6 @@ int main(void)
   mu_run(pairs_and_extensions_match);
   mu_run(leaving_out_matches);
   mu_run(tiles_look_for_interrupts);
-  mu_run(tiles_of_many_columns_are_smaller);
+  mu_run(many_columns_are_multiplied_in_portions);
   return mu_report();
 }

@@ -100,8 +100,8 @@ glue_calls <- function() {
       list(list(1, function(w) 1, function(w) "a", function(w) 1:3), list(1), list(1:2),
         bad_control)
     ),
-    ffi_flip_sums = list(c(problem, list(c(1, 0), c(0, 1), 1L)),
-      c(bad_problem, list(list(1, NULL), list(1, NULL, 1:2), bad_threads))),
+    ffi_flip_sums = list(c(problem, list(c(1, 0), c(0, 1), FALSE, 1L)),
+      c(bad_problem, list(list(1, NULL), list(1, NULL, 1:2), NULL, bad_threads))),
     ffi_subset_pairs = list(c(problem, list(linear, 1L)),
       c(bad_problem, list(bad_kernel, bad_threads))),
     ffi_subset_extend = list(c(problem, list(linear, c(1, 0), 1L)),

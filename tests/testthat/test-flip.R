@@ -31,7 +31,7 @@ test_that("the sums of flipped sets are those of Gram matrices", {
   set <- c(2L, 5L, 6L)
   for (u in list(matrix(sin(1:150)), cbind(cos(1:150), 1:150 / 100))) {
     for (threads in 1:2) {
-      got <- .Call(ffi_flip_sums, x, u, replace(numeric(6), set, 1), gamma, threads)
+      got <- .Call(ffi_flip_sums, x, u, replace(numeric(6), set, 1), gamma, FALSE, threads)
       for (e in 1:6) {
         flipped <- if (e %in% set) setdiff(set, e) else c(set, e)
         K <- exp(-gamma[e] * as.matrix(dist(x[, flipped]))^2)
@@ -58,6 +58,55 @@ test_that(paste(
     fit <- kernel_rank(uneven, y, method = "forward", n = 7, scale = FALSE)
     expect_identical(fit$ranking, want$ranking)
     expect_equal(fit$path$value, want$values, tolerance = 1e-10)
+  }
+})
+
+# Columns of which the best are equal, or nearly; odd widths, and rows far from the others.
+many_columns <- function(n, d) {
+  x <- random_matrix(n, d)
+  x[, c(d - 1, d)] <- x[, 7]
+  x[, 20] <- x[, 19] + 1e-9 * x[, 1]
+  x[3, 30:40] <- 1e3
+  x * rep(c(1, 1e-3, 40), length.out = d)[rep(seq_len(d), each = n)]
+}
+
+test_that("of many columns those that single precision rules out are never the best", {
+  x <- many_columns(90, rank_many + 60)
+  for (y in flip_responses(x)) {
+    control <- list(follows = TRUE, kernel = rbf_kernel(1), target = "balanced", threads = 1L)
+    for (at in list(x, scale(x))) {
+      at <- at - rep(colMeans(at), each = nrow(at))
+      control$variance <- colMeans(at^2)
+      space <- set_space(at, y, control, "alignment")
+      set <- order(-space$extended(integer()))[1:2]
+      for (step in 1:6) {
+        all <- best_column(space$extended(set))
+        best <- space$best(set)
+        expect_identical(best$column, all$column)
+        expect_equal(best$value, all$value, tolerance = 1e-12)
+        set <- c(set, best$column)
+      }
+    }
+  }
+})
+
+test_that("sums in single precision are as near as the bound says", {
+  x <- many_columns(150, 40)
+  x <- x - rep(colMeans(x), each = nrow(x))
+  u <- cbind(cos(1:150), 1:150 / 100)
+  for (by in c(1e-4, 0.1, 3)) {
+    gamma <- replace(by / colMeans(x^2), c(2, 5), 0)
+    sums <- lapply(c(FALSE, TRUE), function(rough) {
+      .Call(ffi_flip_sums, x, u, replace(numeric(40), c(2, 5), 1), gamma, rough, 2L)
+    })
+    problem <- list(spec = list(constant = norm(crossprod(u), "F")))
+    wanted <- gamma > 0
+    off <- rough_error(apply(abs(x), 2, max) * sqrt(gamma), 150, sums[[1]]$self)[wanted]
+    gap <- abs(alignment_of(sums[[1]], problem) - alignment_of(sums[[2]], problem))[wanted]
+    expect_true(all(gap <= off))
+    expect_gt(max(gap), 0)
+    expect_true(all(off < 0.02))
+    expect_identical(sums[[2]]$self[!wanted], c(0, 0))
   }
 })
 
