@@ -203,7 +203,7 @@ static double finish_row(const panel *p, double *value)
   return tau;
 }
 
-#define FROM_MEMORY 8.0 /* times as long as the same flops on numbers at hand */
+#define FROM_MEMORY 4.0 /* times as long as the same flops on numbers at hand */
 
 /* Column and row i of a panel. */
 static double reduce_both(panel *p, double *diagonal, double *over, const ke_env *env)
