@@ -199,7 +199,7 @@ inform_limit <- function(control, limit) {
          "` (or `", name,
          " = Inf`) for more",
          if (limit < 1000) {
-           paste0(": 1000 rows take about ", round((1000 / limit)^2), " times as long")
+           paste0(": 1000 rows take about ", signif((1000 / limit)^2, 2), " times as long")
          }, ".")
 }
 
