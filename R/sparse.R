@@ -222,13 +222,14 @@ check_entries <- function(parts, arg) {
 
 # Entries in any order; those of one place add up, as in triplet matrices.
 sparse_from_entries <- function(i, j, value, size, names) {
-  # the order is stable: of entries column by column, as most matrices have them, rows are enough
-  order <- if (is.unsorted(j)) order(i, j, method = "radix") else order(i, method = "radix")
+  # columns in order and rows within them, as most matrices have them: no place comes twice
+  tidy <- !is.unsorted(j * as.double(size[1L]) + i, strictly = TRUE)
+  order <- if (tidy) order(i, method = "radix") else order(i, j, method = "radix") # stable
   i <- i[order]
   j <- j[order]
   value <- value[order]
   count <- length(i)
-  again <- which(i[-1L] == i[-count] & j[-1L] == j[-count]) + 1L
+  again <- if (!tidy) which(i[-1L] == i[-count] & j[-1L] == j[-count]) + 1L
   if (length(again)) {
     place <- rep.int(1L, count)
     place[again] <- 0L
@@ -255,12 +256,7 @@ row_counts <- function(x, has) {
 held_values <- function(x) if (is_sparse(x)) x$value else x
 
 # Sums over the entries of each column.
-sparse_sums <- function(x, value = x$value) {
-  out <- numeric(x$size[2L])
-  sums <- rowsum(value, x$column, reorder = FALSE)
-  out[as.integer(rownames(sums)) + 1L] <- sums
-  out
-}
+sparse_sums <- function(x, value = x$value) .Call(ffi_sparse_sums, x, as.double(value))
 
 # Means and sums of squared deviations of all columns, zeros included; `weights` of the rows.
 sparse_moments <- function(x, weights = NULL) {

@@ -81,9 +81,10 @@ ke_rows ffi_rows(SEXP x, SEXP shift);
 ke_rows ffi_rows_for(SEXP x, SEXP shift, const ke_kernel *kernel);
 ke_rows ffi_rows_alloc(size_t n, size_t d, size_t blocks);
 
-/* Whether rows are sparse (R/sparse.R), and those made ready for a kernel. */
+/* Whether rows are sparse (R/sparse.R), and those made ready for a kernel: to be compared with
+ * others, or only to have others compared with them. */
 int ffi_is_sparse(SEXP x);
-const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel);
+const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel, int compared);
 
 /* Columns of rows, dense or sparse. */
 size_t ffi_width(SEXP x);
@@ -156,6 +157,7 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);
 SEXP ffi_bidiagonalise(SEXP fit, SEXP size);
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges);
 SEXP ffi_row_squares(SEXP z, SEXP sizes);
+SEXP ffi_sparse_sums(SEXP x, SEXP value);
 SEXP ffi_descend(SEXP problem, SEXP state, SEXP order, SEXP sweeps);
 SEXP ffi_dual(SEXP K, SEXP problem, SEXP control);
 SEXP ffi_source_form(SEXP list, SEXP a, SEXP threads);

@@ -55,7 +55,7 @@ static const ke_sparse *from_sparse(ke_expansion *e, SEXP x, SEXP kept)
   SEXP vectors = ffi_element(kept, "vectors");
   const ke_kernel kernel = ffi_kernel(ffi_element(kept, "kernel"), ffi_width(x));
   ffi_assert(ffi_width(vectors) == ffi_width(x), "columns of new rows");
-  const ke_sparse *rows = ffi_sparse(x, &kernel), *own = ffi_sparse(vectors, &kernel);
+  const ke_sparse *rows = ffi_sparse(x, &kernel, 0), *own = ffi_sparse(vectors, &kernel, 1);
   ke_source *source = (ke_source *)ffi_alloc(1, sizeof(ke_source));
   *source = ke_source_sparse_cross(&kernel, rows, own, ffi_doubles(ke_source_sparse_cross_state()));
   ffi_assert(own->n > e->centres, "columns of new rows");

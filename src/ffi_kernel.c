@@ -115,7 +115,7 @@ SEXP ffi_diagonal(SEXP x, SEXP kernel)
   const ke_kernel k = ffi_kernel(kernel, ffi_width(x));
   if (!ffi_is_sparse(x))
     return diagonal(x, &k);
-  const ke_sparse *sparse = ffi_sparse(x, &k);
+  const ke_sparse *sparse = ffi_sparse(x, &k, 0);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)sparse->n));
   ke_sparse_diagonal(&k, sparse, REAL(out));
   UNPROTECT(1);

@@ -42,11 +42,11 @@ static const ke_rows *rows_of(SEXP list, const char *name, const ke_kernel *kern
 
 static ke_status source_of_sparse(SEXP x, SEXP z, const ke_kernel *kernel, ke_source *s)
 {
-  const ke_sparse *a = ffi_sparse(x, kernel), *b = a;
+  const ke_sparse *a = ffi_sparse(x, kernel, z == R_NilValue), *b = a;
   if (z == R_NilValue) {
     *s = ke_source_sparse(kernel, a, ffi_doubles(ke_source_sparse_state(a)));
   } else {
-    b = ffi_sparse(z, kernel);
+    b = ffi_sparse(z, kernel, 1);
     *s = ke_source_sparse_cross(kernel, a, b, ffi_doubles(ke_source_sparse_cross_state()));
   }
   return ke_sparse_within_range(kernel, a) && ke_sparse_within_range(kernel, b) ? KE_OK

@@ -1,5 +1,7 @@
 #include "ffi.h"
 
+#include <string.h>
+
 int ffi_is_sparse(SEXP x) { return TYPEOF(x) == VECSXP && Rf_inherits(x, "kernelect_sparse"); }
 
 /* An integer vector of a list, `count` long unless that is SIZE_MAX. */
@@ -37,7 +39,7 @@ static void check_places(const ke_sparse *s, size_t entries)
     ffi_assert(s->column[e] >= 0 && (size_t)s->column[e] < s->d, "column");
 }
 
-const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel)
+const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel, int compared)
 {
   SEXP value = ffi_element(x, "value");
   ffi_assert(ffi_is_sparse(x) && TYPEOF(value) == REALSXP, "sparse rows");
@@ -48,10 +50,28 @@ const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel)
   s->column = (int *)integers(x, "column", entries);
   check_places(s, entries);
   s->value = ffi_doubles(s->blocks * entries);
-  s->entry = ffi_doubles(s->blocks * entries);
-  s->row = (int *)ffi_alloc(entries, sizeof(int));
-  s->first = (int *)ffi_alloc(d + 1, sizeof(int));
+  if (compared) {
+    s->entry = ffi_doubles(s->blocks * entries);
+    s->row = (int *)ffi_alloc(entries, sizeof(int));
+    s->first = (int *)ffi_alloc(d + 1, sizeof(int));
+  }
   s->norm = ffi_doubles(s->blocks * ke_padded(n));
   ke_sparse_fill(kernel, REAL_RO(value), s);
   return s;
+}
+
+/* Sums of `value`, one an entry of sparse rows x, over the entries of each column. */
+SEXP ffi_sparse_sums(SEXP x, SEXP value)
+{
+  ffi_assert(ffi_is_sparse(x) && TYPEOF(value) == REALSXP, "sparse rows");
+  const size_t entries = (size_t)XLENGTH(value), d = extent(x, 1);
+  const ke_env env = ffi_env_serial();
+  const int *column = integers(x, "column", entries);
+  for (size_t e = 0; e < entries; e++)
+    ffi_assert(column[e] >= 0 && (size_t)column[e] < d, "column");
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)d));
+  memset(REAL(out), 0, d * sizeof(double));
+  ke_sparse_sums(column, REAL_RO(value), entries, REAL(out), &env);
+  UNPROTECT(1);
+  return out;
 }

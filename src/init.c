@@ -68,6 +68,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_regress_over, 6),
     ENTRY(ffi_ridge_loo, 5),
     ENTRY(ffi_row_squares, 2),
+    ENTRY(ffi_sparse_sums, 2),
     ENTRY(ffi_scale_columns, 3),
     ENTRY(ffi_shift_of, 2),
     ENTRY(ffi_shifts_exactly, 2),

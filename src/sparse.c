@@ -68,6 +68,16 @@ static void add_row(const ke_sparse *a, size_t i, const ke_sparse *b, size_t j0,
   }
 }
 
+/* <row i, row i>, added up as add_row() does. */
+static double squared_length(const ke_sparse *rows, size_t i, size_t block)
+{
+  const double *value = rows->value + block * rows->apart;
+  double sum = 0.0;
+  for (int e = rows->start[i]; e < rows->start[i + 1]; e++)
+    sum += value[e] * value[e];
+  return sum;
+}
+
 static void inner(const ke_place *t, size_t block, double *out, size_t ldo)
 {
   const ke_sparse *a = (const ke_sparse *)t->a, *b = (const ke_sparse *)t->b;
@@ -119,11 +129,23 @@ void ke_sparse_fill(const ke_kernel *kernel, const double *values, ke_sparse *ro
     for (size_t e = 0; e < count; e++)
       to[e] = w ? values[e] * w[rows->column[e]] : values[e];
   }
-  index_columns(rows);
+  if (rows->first)
+    index_columns(rows);
   memset(rows->norm, 0, rows->blocks * padded * sizeof(double));
   for (size_t b = 0; b < rows->blocks; b++)
-    for (size_t i = 0; i < rows->n; i++) /* by the very code that makes inner products */
-      add_row(rows, i, rows, i, 1, b, rows->norm + i + b * padded);
+    for (size_t i = 0; i < rows->n; i++)
+      rows->norm[i + b * padded] = squared_length(rows, i, b);
+}
+
+void ke_sparse_sums(const int *column, const double *value, size_t count, double *out,
+                    const ke_env *env)
+{
+  const size_t some = ke_batch(KE_FRESH);
+  for (size_t e = 0; e < count; e++) {
+    out[column[e]] += value[e];
+    if ((e + 1) % some == 0)
+      ke_check(env);
+  }
 }
 
 /* Copy rows index[0..m) of `from` into `to`, with their lengths. */

@@ -12,7 +12,8 @@ typedef struct {
   int *start;    /* n + 1: the entries of row i are start[i] .. start[i + 1] */
   int *column;   /* of each entry, ascending within a row, each once */
   double *value; /* blocks x apart */
-  int *first;    /* d + 1: the entries of column c are first[c] .. first[c + 1] */
+  int *first;    /* d + 1: the entries of column c are first[c] .. first[c + 1]; NULL, like the next
+                  * two, where no rows are compared with these */
   int *row;      /* of each entry, ascending within a column */
   double *entry; /* blocks x apart: the values again, by columns */
   double *norm;  /* ke_padded(n) for each block: squared lengths */
@@ -25,6 +26,10 @@ size_t ke_sparse_longest(const ke_sparse *rows);
 /* Make rows whose start and column are filled ready for a kernel: `values`, one an entry, times
  * the scale factors of each block, the entries by columns, the squared lengths. */
 void ke_sparse_fill(const ke_kernel *kernel, const double *values, ke_sparse *rows);
+
+/* Add the values of entries in each column to out. */
+void ke_sparse_sums(const int *column, const double *value, size_t count, double *out,
+                    const ke_env *env);
 
 /* Whether no kernel value between such rows can overflow; k(x, x) of every row. */
 int ke_sparse_within_range(const ke_kernel *kernel, const ke_sparse *rows);

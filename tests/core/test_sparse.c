@@ -1,4 +1,5 @@
 /* sparse.c against packed rows that hold the same numbers. */
+#include "count.h"
 #include "draw.h"
 #include "kernelect.h"
 #include "kernels.h"
@@ -209,6 +210,27 @@ static void lengths_that_overflow_are_told(void)
   mu_assert(!within);
 }
 
+/* An entry is worth as much as a number in fresh memory. */
+static void sums_of_columns_look_for_interrupts(void)
+{
+  const size_t some = ke_batch(KE_FRESH), count = 2 * some + 5;
+  int *column = malloc(count * sizeof(int));
+  double *value = malloc(count * sizeof(double)), out[3] = {0.5, 0.0, 0.0};
+  for (size_t e = 0; e < count; e++) {
+    column[e] = (int)(e % 2);
+    value[e] = e % 4 == 0 ? 2.0 : -1.0;
+  }
+  tally t;
+  const ke_env env = counting(&t, 1);
+  ke_sparse_sums(column, value, count, out, &env);
+  double want[3] = {0.5, 0.0, 0.0};
+  for (size_t e = 0; e < count; e++)
+    want[column[e]] += value[e];
+  free(column), free(value);
+  mu_assert(t.checks == 2);
+  mu_assert(memcmp(out, want, sizeof out) == 0);
+}
+
 int main(void)
 {
   mu_run(values_are_those_of_packed_rows);
@@ -216,5 +238,6 @@ int main(void)
   mu_run(sets_of_gathered_rows_have_the_entries_of_the_whole);
   mu_run(an_expansion_takes_its_values_from_a_source);
   mu_run(lengths_that_overflow_are_told);
+  mu_run(sums_of_columns_look_for_interrupts);
   return mu_report();
 }

@@ -34,6 +34,7 @@ glue_calls <- function() {
                      list(type = "sum", parts = list(linear, 1)),
                      Reduce(function(inner, i) list(type = c("sum", "product")[i %% 2 + 1],
                        parts = list(inner, linear)), 1:25, linear))
+  sparse <- as_sparse(x)
   bad_threads <- list(0L, NA, -1L)
   problem <- list(x, u)
   bad_problem <- list(bad_x, list(u[-1, , drop = FALSE], c(u), NULL, text, u[, 0]))
@@ -183,6 +184,9 @@ glue_calls <- function() {
     ),
     ffi_row_squares = list(list(x, 2),
       list(bad_x, list(-1, 3, NA_real_, 1L, c(2, 1), c(1, 1)))),
+    ffi_sparse_sums = list(list(sparse, sparse$value),
+      list(list(x, within_list(sparse, column = 0:1), within_list(sparse, size = c(6L, 1L))),
+        list(1:3, sparse$value[-1], NULL))),
     ffi_fuse = list(list(list(K, K), c(1, 2)),
       list(list(list(), K, list(K, K[-1, -1]), list(K[, -1])), list(1, NULL, 1:2))),
     ffi_centred_system = list(list(K, rep(1, 6), rep(0, 6), 1),

@@ -319,3 +319,14 @@ test_that("rows of a centre stay sparse beside those of the basis", {
   expect_identical(basis$index, twin$index)
   equal(predict(basis, sparse_rows(wide)), predict(twin, wide))
 })
+
+test_that("sums over the entries of columns are those of rows grouped by column", {
+  x <- random_matrix(40, 9) * (random_matrix(40, 9) > 0.3)
+  x[, 4] <- 0
+  rows <- as_sparse(x)
+  value <- sin(seq_along(rows$value))
+  expect_equal(sparse_sums(rows), colSums(x), tolerance = 1e-14)
+  naive <- vapply(0:8, function(j) sum(value[rows$column == j]), 0)
+  expect_equal(sparse_sums(rows, value), naive, tolerance = 1e-14)
+  expect_identical(sparse_sums(as_sparse(x[0, ])), numeric(9))
+})
