@@ -67,8 +67,8 @@ best_entry <- function(value) {
 }
 
 # What a search needs to know of sets of columns, all as functions: the criterion of a set with
-# each column added (`extended`; -Inf for members) or taken out (`reduced`), the `best` column to add,
-# the criterion of single columns, and the best pair.
+# each column added (`extended`; -Inf for members) or taken out (`reduced`), the `best` column to
+# add, the criterion of single columns, and the best pair.
 set_space <- function(x, y, control, criterion) {
   make <- if (control$follows) following_space else fixed_space
   make(subset_problem(x, y, control, criterion), control)

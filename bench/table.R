@@ -151,8 +151,8 @@ threads_lines <- function(cells) {
                    figure(most$first / most$spent, 3)[match(two$bench, most$bench)])
   busy <- cells[cells$bench == "threads-busy", ]
   c("", strwrap(paste0(
-    "Two threads beside one, by the clock on idle processors, times as fast, of what two processes ",
-    "at once are: ", paste(shown, collapse = ", "), ".",
+    "Two threads beside one, by the clock on idle processors, times as fast, of what two ",
+    "processes at once are: ", paste(shown, collapse = ", "), ".",
     if (nrow(busy)) paste0(" On a machine busy with four other things they take ",
                            figure(busy$spent[2L] / busy$spent[1L], 3),
                            " times the processor time of one (`kernel_rank()`).")

@@ -233,18 +233,24 @@ WIDE_INLINE void store_panel(double *c, size_t ldc, const wide_panel *x, int acc
   store_wide(c + 2 * ldc, x->c2, accumulate), store_wide(c + 3 * ldc, x->c3, accumulate);
 }
 
-/* Panels of a are `width` apart, those of b `next`; both of b, or one. */
-WIDE_INLINE void block_24(const double *a, size_t width, const double *b, size_t next, int both,
-                          size_t count, double *c, size_t ldc, int accumulate)
+typedef struct {
+  const double *at;
+  size_t apart; /* from one panel to the next */
+} panels;
+
+/* Six panels of a, and two of b (`both`) or one. */
+WIDE_INLINE void block_24(panels a, panels b, int both, size_t count, double *c, size_t ldc,
+                          int accumulate)
 {
   const wide_column none = {{0}, {0}, {0}};
   wide_panel first = {none, none, none, none}, second = first;
-  for (size_t k = 0; k < count; k++, a += KE_PANEL, b += KE_PANEL) {
-    const wide_column x = {two_panels(a, a + width), two_panels(a + 2 * width, a + 3 * width),
-                           two_panels(a + 4 * width, a + 5 * width)};
-    add_panel(&first, &x, b);
+  for (size_t k = 0; k < count; k++, a.at += KE_PANEL, b.at += KE_PANEL) {
+    const wide_column x = {two_panels(a.at, a.at + a.apart),
+                           two_panels(a.at + 2 * a.apart, a.at + 3 * a.apart),
+                           two_panels(a.at + 4 * a.apart, a.at + 5 * a.apart)};
+    add_panel(&first, &x, b.at);
     if (both)
-      add_panel(&second, &x, b + next);
+      add_panel(&second, &x, b.at + b.apart);
   }
   store_panel(c, ldc, &first, accumulate);
   if (both)
@@ -263,14 +269,14 @@ WIDE_TARGET static void wide_blocks(const tile *t, size_t rows, size_t columns, 
                *b = t->b->panel + t->j0 * ke_stride(t->b) + k0 * KE_PANEL;
   for (size_t q = 0; q < high * wide; q++) {
     const size_t i = q % high * WIDE_ROWS, j = q / high * WIDE_COLUMNS;
-    const double *left = a + i / KE_PANEL * width, *right = b + j / KE_PANEL * next;
+    const panels left = {a + i / KE_PANEL * width, width}, right = {b + j / KE_PANEL * next, next};
     double *c = t->out + i + j * t->ldo;
     for (const ke_ahead *ahead = t->ahead; ahead && ahead->x && k0 == 0; ahead++)
       ask_for(ahead, q, high * wide);
     if (j + WIDE_COLUMNS <= columns)
-      block_24(left, width, right, next, 1, count, c, t->ldo, add);
+      block_24(left, right, 1, count, c, t->ldo, add);
     else
-      block_24(left, width, right, next, 0, count, c, t->ldo, add);
+      block_24(left, right, 0, count, c, t->ldo, add);
   }
 }
 
