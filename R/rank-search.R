@@ -139,6 +139,7 @@ following_space <- function(problem, control) {
     sums <- lapply(flip(problem$x, set, gamma, rough = TRUE), `[`, others)
     value <- alignment_of(sums, problem)
     off <- rough_error(far[others] * sqrt(gamma[others]), nrow(problem$x), sums$self)
+    off[!(far[others] * sqrt(max(gamma)) < 1e15)] <- Inf # beyond what floats can tell
     others[value + off >= max(value - off)]
   }
   single <- function(set) {

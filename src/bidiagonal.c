@@ -10,19 +10,31 @@
 #include "threads.h"
 #include "vector.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #define PANEL KE_REFLECTIONS /* rows and columns made bidiagonal at once */
 #define WORTH_PANELS 128     /* of what is left */
 
-static void transposed_factor(const ke_regression *g, ke_bidiagonal *b)
+/* A power of two near the largest number, in whose units nothing overflows. */
+static double unit_of(const ke_regression *g, size_t m)
+{
+  double largest = 0.0;
+  for (size_t l = 0; l < m; l++)
+    for (size_t i = 0; i < l + !g->dependent[l]; i++)
+      largest = fmax(largest, fabs(g->r[i + l * g->L]));
+  return largest > 0.0 && largest <= DBL_MAX ? ldexp(1.0, ilogb(largest)) : 1.0;
+}
+
+static void transposed_factor(const ke_regression *g, double unit, ke_bidiagonal *b)
 {
   const size_t m = b->size;
   memset(b->a, 0, m * m * sizeof(double));
   for (size_t l = 0; l < m; l++) {
     const int dependent = g->dependent[l];
     for (size_t i = 0; i <= l; i++)
-      b->a[l + i * m] = dependent && i == l ? 0.0 : g->r[i + l * g->L];
+      b->a[l + i * m] = dependent && i == l ? 0.0 : g->r[i + l * g->L] / unit;
   }
 }
 
@@ -181,6 +193,8 @@ static void finish_product(const panel *p, double first, double value, double *x
     x[k] /= first - value;
 }
 
+#define NOTHING (DBL_MIN / DBL_EPSILON) /* beside largest numbers of one or two */
+
 /* Row i by a reflection, whose tau is the answer; and column i of x. */
 static double finish_row(const panel *p, double *value)
 {
@@ -190,9 +204,9 @@ static double finish_row(const panel *p, double *value)
   const double first = u[0], tau = ke_reflection(rest, u, u + 1, 1, value);
   for (size_t k = 0; k < rest; k++)
     row[k * p->a.ld] = u[k];
-  if (tau == 0.0) {
+  if (tau == 0.0 || fabs(*value) < NOTHING) {
     ke_clear(x, rest);
-    return tau;
+    return 0.0;
   }
   finish_product(p, first, *value, x);
   ke_gemv('T', 1.0, ke_part(p->y, i + 1, 0, rest, i + 1), u, 1, 0.0, along);
@@ -252,8 +266,9 @@ void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *en
 {
   const size_t m = b->size;
   double *tau = b->work, *work = b->work + m;
+  const double unit = unit_of(g, m);
   size_t j = 0;
-  transposed_factor(g, b);
+  transposed_factor(g, unit, b);
   for (; m - j > WORTH_PANELS; j += PANEL) {
     reduce_panel(b, j, tau, work, env);
     ke_check(env);
@@ -262,5 +277,7 @@ void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *en
     reduce_one(b, j, tau, work);
     ke_check(env);
   }
+  multiply(unit, b->diagonal, m);
+  multiply(unit, b->over, m);
   form_p(b, tau, env);
 }

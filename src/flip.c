@@ -12,13 +12,14 @@
  * is off by at most 1e-6 (1 + X sqrt(gamma_e)): by 7 eps of the exponent and by that of rows far
  * from zero, 4 eps X gamma times their gap, neither of which is large where the exponential is not
  * small, and by 8 eps of the exponential. Rounding while FEW rows are summed is at most 4e-6 of the
- * sum of absolute values.
+ * sum of absolute values. All that where X^2 is below 1e30 / (largest gamma): beyond, floats end.
  */
 #include "exp_vector.h"
 #include "kernelect.h"
 #include "simd.h"
 #include "threads.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ typedef struct {
   double *sums[2];
   double *target, *base;
   float *rough[2]; /* base and target in single precision */
+  double unit;     /* of lengths there */
 } flip_tile;
 
 size_t ke_flip_work(void) { return 3 * CELLS; }
@@ -209,27 +211,37 @@ DEFINE_DISPATCHED_WIDE(static, add_rough,
 typedef float f4 __attribute__((vector_size(16)));
 
 /* Zero beyond the end. */
-INLINE void to_single_body(const double *from, size_t count, float *to)
+INLINE void to_single_body(const double *from, size_t count, double by, float *to)
 {
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    const f4 four = __builtin_convertvector(LOAD(from + i), f4);
+    const f4 four = __builtin_convertvector(by * LOAD(from + i), f4);
     memcpy(to + i, &four, sizeof four);
   }
   for (; i < KE_FLIP_TILE; i++)
-    to[i] = i < count ? (float)from[i] : 0.0f;
+    to[i] = i < count ? (float)(by * from[i]) : 0.0f;
 }
 
-DEFINE_DISPATCHED(static, to_single, (const double *from, size_t count, float *to),
-                  (from, count, to))
+DEFINE_DISPATCHED(static, to_single, (const double *from, size_t count, double by, float *to),
+                  (from, count, by, to))
+
+/* A power of two by which rows are multiplied, and gamma divided twice: floats reach no farther
+ * than 1e38. */
+static double unit_of(const ke_flip *f)
+{
+  double most = 0.0;
+  for (size_t e = 0; e < f->d; e++)
+    most = f->gamma[e] > most ? f->gamma[e] : most;
+  return most > 0.0 && most <= DBL_MAX ? ldexp(1.0, ilogb(most) / 2) : 1.0;
+}
 
 /* Distances and targets of a tile as rough_cells has them. */
 static void make_rough(const flip_tile *t)
 {
   for (size_t j = 0; j < t->k; j++) {
     float *base = t->rough[0] + j * KE_FLIP_TILE;
-    to_single(t->base + j * t->m, t->m, base);
-    to_single(t->target + j * t->m, t->m, t->rough[1] + j * KE_FLIP_TILE);
+    to_single(t->base + j * t->m, t->m, t->unit * t->unit, base);
+    to_single(t->target + j * t->m, t->m, 1.0, t->rough[1] + j * KE_FLIP_TILE);
     for (size_t i = t->m; i < KE_FLIP_TILE; i++)
       base[i] = HUGE_VALF;
   }
@@ -244,13 +256,14 @@ static void rough_column(void *data, size_t e, size_t worker)
   if (!(f->gamma[e] > 0.0))
     return;
   const size_t end = (t->m + 15) / 16 * 16;
+  const float gamma = (float)(f->gamma[e] / t->unit / t->unit);
   float x[KE_FLIP_TILE], z[KE_FLIP_TILE];
   double sums[2] = {0.0, 0.0};
-  to_single(f->x + e * f->n + t->i0, t->m, x);
-  to_single(f->x + e * f->n + t->j0, t->k, z);
+  to_single(f->x + e * f->n + t->i0, t->m, t->unit, x);
+  to_single(f->x + e * f->n + t->j0, t->k, t->unit, z);
   for (size_t j = 0; j < t->k; j += FEW) {
     const size_t at = j * KE_FLIP_TILE;
-    const rough_cells c = {t->rough[0] + at, t->rough[1] + at, x, end, 0.0f, (float)f->gamma[e]};
+    const rough_cells c = {t->rough[0] + at, t->rough[1] + at, x, end, 0.0f, gamma};
     add_rough(&c, ke_smaller(FEW, t->k - j), z + j, t->i0 == t->j0 ? j : 0, sums);
   }
   t->sums[0][e] += 2.0 * sums[0];
@@ -291,6 +304,7 @@ static void start_sums(const ke_flip *f, double *kt, double *kk)
 
 void ke_flip_sums(const ke_flip *f, double *kt, double *kk, double *work, const ke_env *env)
 {
+  const double unit = f->rough ? unit_of(f) : 1.0;
   start_sums(f, kt, kk);
   for (size_t j0 = 0; j0 < f->n; j0 += KE_FLIP_TILE)
     for (size_t i0 = j0; i0 < f->n; i0 += KE_FLIP_TILE) {
@@ -302,7 +316,8 @@ void ke_flip_sums(const ke_flip *f, double *kt, double *kk, double *work, const 
                      {kt, kk},
                      work,
                      work + CELLS,
-                     {(float *)(work + 2 * CELLS), (float *)(work + 2 * CELLS) + CELLS}};
+                     {(float *)(work + 2 * CELLS), (float *)(work + 2 * CELLS) + CELLS},
+                     unit};
       ke_inner(&f->target, i0, t.m, &f->target, j0, t.k, t.target, t.m);
       set_distances(&t);
       ke_check(env);

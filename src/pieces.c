@@ -10,6 +10,7 @@
 #define BLOCK KE_SIDE
 #define ROWS 2048          /* of a sum at a time */
 #define SIDE KE_SIDE       /* rows and columns of a block, at most */
+#define FEW 24             /* rows that are worth packing a triangle for */
 #define TALL (3 * KE_SIDE) /* rows of a block of a tall matrix, at most */
 
 /* Items of `flops` each in a piece, at least `least`. */
@@ -60,8 +61,8 @@ void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double 
                         size_t ldc, const ke_env *env)
 {
   triangle t = {{(double *)a, m, n, lda}, {c, n, n, ldc}, triangle_width(n), beta};
-  const size_t side = parts(n, t.width);
-  for (size_t i = 0; i < m; i += ROWS) {
+  const size_t side = n > 0 ? parts(n, t.width) : 0;
+  for (size_t i = 0; i == 0 || i < m; i += ROWS) { /* no rows at all still mean beta C */
     const size_t rows = ke_smaller(ROWS, m - i);
     if (i > 0)
       ke_check(env);
@@ -111,7 +112,7 @@ void ke_product_transposed(ke_dense a, ke_dense b, double beta, double *w, const
 {
   const ke_dense c = {w, a.columns, b.columns, a.columns};
   blocks p = {'T', a, b, c, 1.0, beta, SIDE, SIDE};
-  for (size_t i = 0; i < a.rows; i += ROWS) {
+  for (size_t i = 0; i == 0 || i < a.rows; i += ROWS) {
     if (i > 0)
       ke_check(env);
     const size_t rows = ke_smaller(ROWS, a.rows - i);
@@ -204,7 +205,7 @@ void ke_times_upper(size_t m, size_t n, const double *r, size_t ldr, double *b, 
 {
   const double flops = (double)n * (double)n;
   division d = {
-      {(double *)r, n, n, ldr}, {b, m, n, ldb}, ke_smaller(in_piece(flops, 1), TALL), n, 0};
+      {(double *)r, n, n, ldr}, {b, m, n, ldb}, ke_smaller(in_piece(flops, FEW), TALL), n, 0};
   ke_share(env, parts(m, d.rows), (double)d.rows * flops, multiply_rows, &d);
 }
 

@@ -7,7 +7,9 @@
 #include "vector.h"
 
 #include <math.h>
+#include <string.h>
 
+#define EIGHT 8 /* rows that a triangle divides at a time */
 #define EDGE 16 /* a triangle of so many columns is taken apart no further */
 
 /* The first part of n; so that the larger triangles are made of whole ones. */
@@ -77,21 +79,33 @@ INLINE void divide_eight(ke_dense r, ke_dense b, size_t i, size_t j, const doubl
   STORE(b0 + 4, y0), STORE(b1 + 4, y1), STORE(b2 + 4, y2), STORE(b3 + 4, y3);
 }
 
-INLINE void divide_small_body(ke_dense r, ke_dense b)
+/* Whole eights of rows. */
+INLINE void divide_eights(ke_dense r, ke_dense b)
 {
-  const size_t eights = b.rows / 8 * 8, fours = b.columns / 4 * 4;
-  const ke_dense rest = ke_part(b, eights, 0, b.rows - eights, b.columns);
+  const size_t fours = b.columns / 4 * 4;
   for (size_t j = 0; j < fours; j += 4) {
     double inverse[4];
     for (size_t l = 0; l < 4; l++)
       inverse[l] = 1.0 / r.at[(j + l) * (r.ld + 1)];
-    for (size_t i = 0; i < eights; i += 8)
+    for (size_t i = 0; i < b.rows; i += EIGHT)
       divide_eight(r, b, i, j, inverse);
   }
   for (size_t j = fours; j < b.columns; j++)
-    divide_column(r, ke_part(b, 0, 0, eights, b.columns), j);
+    divide_column(r, b, j);
+}
+
+/* The last rows among rows of zeros: equal rows have equal answers wherever they stand. */
+INLINE void divide_small_body(ke_dense r, ke_dense b)
+{
+  const size_t eights = b.rows / EIGHT * EIGHT, few = b.rows - eights;
+  double padded[EIGHT * EDGE] = {0.0};
+  divide_eights(r, ke_part(b, 0, 0, eights, b.columns));
   for (size_t j = 0; j < b.columns; j++)
-    divide_column(r, rest, j);
+    memcpy(padded + j * EIGHT, b.at + eights + j * b.ld, few * sizeof(double));
+  if (few > 0)
+    divide_eights(r, (ke_dense){padded, EIGHT, b.columns, EIGHT});
+  for (size_t j = 0; j < b.columns; j++)
+    memcpy(b.at + eights + j * b.ld, padded + j * EIGHT, few * sizeof(double));
 }
 
 DEFINE_DISPATCHED(static, divide_small, (ke_dense r, ke_dense b), (r, b))

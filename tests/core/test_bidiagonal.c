@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* P, and B'B from its two diagonals. */
+/* P, and B'B from its two diagonals, in units of some number. */
 typedef struct {
   double *p, *inner;
 } turned;
 
-static turned turn(double *r, size_t m, int threads)
+static turned turn(double *r, size_t m, int threads, double unit)
 {
   int *dependent = calloc(m, sizeof(int));
   const ke_regression g = {.L = m, .r = r, .dependent = dependent};
@@ -24,6 +24,8 @@ static turned turn(double *r, size_t m, int threads)
                      out.p, diagonal,
                      over,  malloc(ke_bidiagonal_work(m) * sizeof(double))};
   ke_bidiagonalise(&g, &b, &env);
+  for (size_t j = 0; j < 2 * m; j++)
+    diagonal[j] /= unit;
   for (size_t j = 0; j < m; j++) {
     const double above = j > 0 ? over[j - 1] : 0.0;
     out.inner[j * (m + 1)] = diagonal[j] * diagonal[j] + above * above;
@@ -67,7 +69,7 @@ static void factors_become_bidiagonal_by_an_orthogonal_matrix(void)
     for (size_t j = 0; j < m; j++)
       for (size_t i = j + 1; i < m; i++)
         r[i + j * m] = 0.0;
-    const turned one = turn(r, m, 1), two = turn(r, m, 2);
+    const turned one = turn(r, m, 1, 1.0), two = turn(r, m, 2, 1.0);
     const double off = gap(&one, r, m);
     const int same = memcmp(one.p, two.p, m * m * sizeof(double)) == 0 &&
                      memcmp(one.inner, two.inner, m * m * sizeof(double)) == 0;
@@ -79,10 +81,12 @@ static void factors_become_bidiagonal_by_an_orthogonal_matrix(void)
   }
 }
 
-/* Nothing to reflect, factors whose columns shrink by 1e-12 in all, and those of one direction. */
+/* Nothing to reflect, factors whose columns shrink by 1e-12 in all, those of one direction, tiny
+ * and huge ones, and tiny numbers right of the diagonal. The gap is that of R in units of its size.
+ */
 static void odd_factors_become_bidiagonal(void)
 {
-  enum { M = 200, KINDS = 4 };
+  enum { M = 200, KINDS = 7 };
   for (size_t kind = 0; kind < KINDS; kind++) {
     double *r = draw_many(M * M, 40 + kind);
     for (size_t j = 0; j < M; j++)
@@ -94,10 +98,17 @@ static void odd_factors_become_bidiagonal(void)
           *at = i == j ? (double)(j % 7) : 0.0;
         else if (kind == 2)
           *at *= pow(10.0, -12.0 * (double)i / M);
-        else
+        else if (kind == 3)
           *at = i == 0 ? 1.0 + (double)j : 0.0;
+        else if (kind == 6)
+          *at = i == j ? 1.0 + 0.5 * *at : 1e-316 * *at;
       }
-    const turned t = turn(r, M, 1);
+    const double unit = kind == 4 ? 0x1p-660 : kind == 5 ? 0x1p660 : 1.0;
+    for (size_t i = 0; i < M * M; i++)
+      r[i] *= unit;
+    const turned t = turn(r, M, 1, unit);
+    for (size_t i = 0; i < M * M; i++)
+      r[i] /= unit;
     double most = 0.0;
     for (size_t i = 0; i < M * M; i++)
       most = fmax(most, r[i] * r[i] * M);

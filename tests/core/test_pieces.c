@@ -207,6 +207,37 @@ static void a_nearly_singular_system_is_told_from_a_singular_one(void)
   }
 }
 
+/* Wherever they stand among others, and however many there are. */
+static void equal_rows_are_divided_alike(void)
+{
+  enum { M = 21, N = 41 };
+  const ke_env env = {.threads = 1};
+  double *r = upper(N, 7), *row = draw_many(N, 8), b[M * N];
+  int alike = 1;
+  for (size_t m = 2; m <= M; m++) {
+    for (size_t i = 0; i < m * N; i++)
+      b[i] = row[i / m];
+    ke_divide_upper(m, N, r, N, b, m, &env);
+    for (size_t i = 0; i < m * N; i++)
+      alike = alike && b[i] == b[i / m * m];
+  }
+  free(r), free(row);
+  mu_assert(alike);
+}
+
+static void matrices_without_rows_or_columns_are_products_too(void)
+{
+  const ke_env env = {.threads = 1};
+  const double a[4] = {1.0, 2.0, 3.0, 4.0};
+  double c[4] = {5.0, 6.0, 7.0, 8.0};
+  ke_crossprod_upper(0, 2, a, 2, 0.0, c, 1, &env);
+  ke_crossprod_upper(2, 0, a, 1, 3.0, c, 2, &env);
+  mu_assert(c[0] == 15.0 && c[1] == 6.0 && c[2] == 21.0 && c[3] == 24.0);
+  ke_product_transposed((ke_dense){(double *)a, 0, 2, 1}, (ke_dense){(double *)a, 0, 2, 1}, 0.0, c,
+                        &env);
+  mu_assert(c[0] == 0.0 && c[1] == 0.0 && c[2] == 0.0 && c[3] == 0.0);
+}
+
 int main(void)
 {
   mu_run(systems_are_solved_in_pieces);
@@ -216,5 +247,7 @@ int main(void)
   mu_run(a_wide_factor_divides_some_columns_at_a_time);
   mu_run(triangular_factors_divide_and_multiply);
   mu_run(products_by_rows_are_those_of_one_call);
+  mu_run(equal_rows_are_divided_alike);
+  mu_run(matrices_without_rows_or_columns_are_products_too);
   return mu_report();
 }

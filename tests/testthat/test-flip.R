@@ -74,7 +74,7 @@ test_that("of many columns those that single precision rules out are never the b
   x <- many_columns(90, rank_many + 60)
   for (y in flip_responses(x)) {
     control <- list(follows = TRUE, kernel = rbf_kernel(1), target = "balanced", threads = 1L)
-    for (at in list(x, scale(x))) {
+    for (at in list(x, scale(x), scale(x) * 1e20, scale(x) * 3e-20)) {
       at <- at - rep(colMeans(at), each = nrow(at))
       control$variance <- colMeans(at^2)
       space <- set_space(at, y, control, "alignment")
