@@ -132,9 +132,8 @@ cross_columns <- function(m, index, names, n, arg) {
 # ---- dual coefficients ------------------------------------------------------------------------
 
 # Coefficients per basis row (on kernel values) from coefficients per orthonormal coordinate.
-dual_coefficients <- function(basis, a) {
-  L <- length(basis$index)
-  backsolve(basis$cholesky, a, upper.tri = FALSE, transpose = TRUE, k = L)
+dual_coefficients <- function(basis, a, threads = 1L) {
+  solve_upper(t(basis$cholesky), a, threads)
 }
 
 # What a model keeps of them: with the coefficients `a` they belong to.

@@ -85,7 +85,7 @@ kernel_lda.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size 
   )
   parts$threads <- control$threads
   on.exit(let_go(parts$z))
-  scatter <- class_scatter(parts$z, parts$y, parts$weights)
+  scatter <- class_scatter(parts$z, parts$y, parts$weights, parts$threads)
   model <- new_lda(parts, scatter, ridge, check_prior(prior, scatter),
                    check_keep(keep, coordinate_rows(parts$z)))
   finish_model(model, parts, match.call(), y)
@@ -100,18 +100,18 @@ kernel_lda.formula <- function(formula, data, ..., subset, weights) {
 # ---- fitting --------------------------------------------------------------------------------
 
 # Covariance and class means of the coordinates, in units of weight; and the coordinates, centred.
-class_scatter <- function(z, classes, weights = NULL) {
+class_scatter <- function(z, classes, weights = NULL, threads = 1L) {
   if (is_coordinates(z)) return(triangle_scatter(z, classes, weights))
   counts <- class_weights(classes, weights)
   if (is.null(weights)) {
-    moments <- .Call(ffi_centred_crossprod, z, TRUE)
+    moments <- .Call(ffi_centred_crossprod, z, TRUE, threads)
     z <- .Call(ffi_scale_columns, z, moments$mean, rep(1, ncol(z)))
     weighted <- z
   } else {
     center <- colSums(z * weights) / sum(weights)
     z <- z - rep(center, each = nrow(z))
     weighted <- z * weights
-    moments <- list(mean = center, crossprod = inner_product(z * sqrt(weights)))
+    moments <- list(mean = center, crossprod = inner_product(z * sqrt(weights), threads))
   }
   sums <- matrix(0, nlevels(classes), ncol(z), dimnames = list(levels(classes), NULL))
   sums[sort(unique(as.integer(classes))), ] <- rowsum(weighted, as.integer(classes), reorder = TRUE)
@@ -165,7 +165,7 @@ discriminant_axes <- function(scatter, ridge, size = ncol(scatter$total)) {
 ridged_axes <- function(root_means, total, ridge, count) {
   size <- ncol(total)
   if (size <= 200L || ridge < 1e-10) return(NULL)
-  r <- .Call(ffi_cholesky, total + diag(ridge * mean(diag(total)), size))
+  r <- .Call(ffi_cholesky, total + diag(ridge * mean(diag(total)), size), 1L)
   if (is.null(r)) return(NULL)
   white_means <- t(backsolve(r, t(root_means), transpose = TRUE))
   backsolve(r, svd(white_means, nu = 0L, nv = count)$v)

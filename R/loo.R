@@ -153,26 +153,31 @@ best_row <- function(loo) {
 
 # r and c of a ridge from those without: least squares of c on the (far fewer) rows of r.
 ridge_factor <- function(fit, size, ridge) {
-  first <- seq_len(size)
-  r <- fit$r[first, first, drop = FALSE]
-  diag(r)[fit$dependent[first]] <- 0
-  threads <- if (is.null(fit$threads)) 1L else fit$threads
-  .Call(ffi_regress, r, fit$c[first, , drop = FALSE], ridge, NULL, FALSE, threads)[c("r", "c", "q")]
+  .Call(ffi_regress, independent_factor(fit, size), fit$c[seq_len(size), , drop = FALSE], ridge,
+        NULL, FALSE, fit_threads(fit))[c("r", "c", "q")]
 }
 
 # Coefficients of the first `size` columns at a ridge, nothing else: the normal equations of c on r.
 ridged <- function(fit, size, ridge) {
-  normal <- ridge_root(fit, size, ridge)
-  right <- crossprod(normal$r, fit$c[seq_len(size), , drop = FALSE])
-  backsolve(normal$root, backsolve(normal$root, right, transpose = TRUE))
+  first <- seq_len(size)
+  r <- independent_factor(fit, size)
+  normal <- inner_product(r, fit_threads(fit))
+  diag(normal) <- diag(normal) + ridge
+  root <- .Call(ffi_cholesky, normal, fit_threads(fit))
+  if (is.null(root)) { # to rounding: the squares lost what little there is
+    factor <- ridge_factor(fit, size, ridge)
+    return(backsolve(factor$r, factor$c))
+  }
+  right <- crossprod(r, fit$c[first, , drop = FALSE])
+  backsolve(root, backsolve(root, right, transpose = TRUE))
 }
 
-# r of the first `size` columns and the Cholesky factor `root` of r'r + ridge.
-ridge_root <- function(fit, size, ridge) {
+# r of the first `size` columns; one that depends on those before it has no length of its own.
+independent_factor <- function(fit, size) {
   first <- seq_len(size)
   r <- fit$r[first, first, drop = FALSE]
   diag(r)[fit$dependent[first]] <- 0
-  normal <- inner_product(r)
-  diag(normal) <- diag(normal) + ridge
-  list(r = r, root = chol(normal))
+  r
 }
+
+fit_threads <- function(fit) if (is.null(fit$threads)) 1L else fit$threads

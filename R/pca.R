@@ -84,7 +84,7 @@ kernel_pca.default <- function(x, kernel = rbf_kernel(), ncomp = NULL, basis = "
   model <- if (is.null(parts$z)) {
     full_pca(parts, ncomp, center, keep, control$threads)
   } else {
-    greedy_pca(parts, ncomp, center, keep)
+    greedy_pca(parts, ncomp, center, keep, control$threads)
   }
   finish_model(model, parts, match.call())
 }
@@ -115,23 +115,25 @@ check_linear <- function(kernel) {
 # ---- on a basis ---------------------------------------------------------------------------
 
 # The eigenproblem of the small side: z'z of the (centred) coordinates.
-greedy_pca <- function(parts, ncomp, center, keep) {
+greedy_pca <- function(parts, ncomp, center, keep, threads) {
   z <- parts$z
   n <- coordinate_rows(z)
   moments <- if (is_coordinates(z)) {
     triangle_moments(z, center)
   } else {
-    .Call(ffi_centred_crossprod, z, center)
+    .Call(ffi_centred_crossprod, z, center, threads)
   }
   spectrum <- symmetric_eigen(moments$crossprod)
   chosen <- choose_components(spectrum$values, ncomp, n)
   v <- spectrum$vectors[, chosen, drop = FALSE]
-  v <- v * rep(score_signs(z, v, moments$mean), each = nrow(v))
-  offset <- drop(moments$mean %*% v)
+  scores <- if (keep) coordinate_product(z, v, moments$mean, threads)
+  signs <- if (keep) signs_of(scores) else score_signs(z, v, moments$mean)
+  turn <- function(m) m * rep(signs, each = nrow(m))
+  v <- turn(v)
   new_pca(
     values = spectrum$values[chosen], total = sum(spectrum$values),
-    loadings = dual_coefficients(parts$basis, v), offset = offset,
-    scores = if (keep) coordinate_product(z, v, moments$mean), basis = parts$basis,
+    loadings = dual_coefficients(parts$basis, v, threads), offset = drop(moments$mean %*% v),
+    scores = if (keep) turn(scores), basis = parts$basis,
     rows = parts$rows, center = center, n = n
   )
 }
@@ -156,6 +158,9 @@ score_signs <- function(z, v, mean = NULL) {
   range <- if (is_coordinates(z)) block_extremes(z, mean, v) else .Call(ffi_extremes, z, mean, v)
   ifelse(range[, 1L] >= -range[, 2L], 1, -1)
 }
+
+# The same of scores that are there.
+signs_of <- function(scores) apply(scores, 2L, function(s) if (max(s) >= -min(s)) 1 else -1)
 
 new_pca <- function(values, total, loadings, offset, scores, basis, rows, center, n) {
   labels <- paste0("KPC", seq_along(values))
@@ -192,7 +197,7 @@ full_pca <- function(data, ncomp, center, keep, threads) {
   chosen <- choose_components(spectrum$values, ncomp, data$n)
   values <- spectrum$values[chosen]
   u <- spectrum$vectors[, chosen, drop = FALSE]
-  u <- u * rep(apply(u, 2L, function(s) if (max(s) >= -min(s)) 1 else -1), each = nrow(u))
+  u <- u * rep(signs_of(u), each = nrow(u))
   if (center) u <- u - rep(colMeans(u), each = nrow(u))
   loadings <- u / rep(sqrt(values), each = nrow(u))
   basis <- c(list(index = seq_len(data$n), n = data$n), if (is.null(data$kernel)) {

@@ -234,7 +234,7 @@ block_q <- function(z, steps, turn = NULL) {
     z <- .Call(ffi_divide_upper, z, step$center, step$r)
     if (any(step$dependent)) z[, step$dependent] <- 0
   }
-  if (is.null(turn)) z else z %*% turn
+  if (is.null(turn)) z else product(z, turn)
 }
 
 # The fit as the core reads it, for some of the rows.
@@ -373,12 +373,12 @@ block_extremes <- function(z, mean, v) {
 wider_range <- function(a, b) cbind(pmax(a[, 1L], b[, 1L]), pmin(a[, 2L], b[, 2L]))
 
 # (z - mean) v, all rows.
-coordinate_product <- function(z, v, mean = NULL) {
+coordinate_product <- function(z, v, mean = NULL, threads = 1L) {
   offset <- if (is.null(mean)) 0 else drop(mean %*% v)
-  if (!is_coordinates(z)) return(z %*% v - rep(offset, each = nrow(z)))
+  if (!is_coordinates(z)) return(product(z, v, threads) - rep(offset, each = nrow(z)))
   out <- zeros(z$n, ncol(v))
   colnames(out) <- colnames(v)
-  take_blocks(z, function(part, rows, x) part %*% v - rep(offset, each = length(rows)),
+  take_blocks(z, function(part, rows, x) product(part, v) - rep(offset, each = length(rows)),
               function(rows, found) out[rows, ] <<- found)
   out
 }

@@ -92,7 +92,5 @@ principal_directions <- function(z) {
 }
 
 rotate <- function(z, rotation) {
-  out <- (z - rep(rotation$center, each = nrow(z))) %*% rotation$vectors
-  rownames(out) <- rownames(z)
-  out
+  product(z - rep(rotation$center, each = nrow(z)), rotation$vectors)
 }

@@ -216,7 +216,7 @@ lda_at <- function(parts, size, ridge) {
   ridge <- check_ridge(if (is.null(ridge)) parts$args$ridge else ridge)
   parts$z <- parts$z[, seq_len(size), drop = FALSE]
   parts$basis <- head(parts$basis, size)
-  scatter <- class_scatter(parts$z, parts$y, parts$weights)
+  scatter <- class_scatter(parts$z, parts$y, parts$weights, parts$threads)
   new_lda(parts, scatter, ridge, check_prior(parts$args$prior, scatter), FALSE)
 }
 

@@ -3,12 +3,12 @@
 #include <string.h>
 
 /* The upper Cholesky factor of a symmetric matrix; NULL when it is not positive definite. */
-SEXP ffi_cholesky(SEXP a)
+SEXP ffi_cholesky(SEXP a, SEXP threads)
 {
   size_t n, m;
   const double *values = ffi_matrix(a, &n, &m, "matrix");
   ffi_assert(n == m && n > 0, "matrix");
-  const ke_env env = ffi_env_serial();
+  const ke_env env = ffi_env(threads);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
   double *r = REAL(out);
   for (size_t j = 0; j < n; j++) {
@@ -37,12 +37,12 @@ SEXP ffi_solve(SEXP a, SEXP b)
 }
 
 /* a b */
-SEXP ffi_product(SEXP a, SEXP b)
+SEXP ffi_product(SEXP a, SEXP b, SEXP threads)
 {
   size_t n, inner, rows, m;
   const double *left = ffi_matrix(a, &n, &inner, "matrix"), *right = ffi_matrix(b, &rows, &m, "b");
   ffi_assert(rows == inner && n > 0 && inner > 0 && m > 0, "dimensions");
-  const ke_env env = ffi_env_serial();
+  const ke_env env = ffi_env(threads);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)m));
   ke_add_multiple(1.0, (ke_dense){(double *)left, n, inner, n},
                   (ke_dense){(double *)right, inner, m, inner}, 0.0, (ke_dense){REAL(out), n, m, n},
@@ -65,6 +65,20 @@ SEXP ffi_divide_upper(SEXP b, SEXP center, SEXP r)
     for (size_t i = 0; i < m; i++)
       REAL(out)[i + j * m] = values[i + j * m] - mean[j];
   ke_divide_upper(m, n, factor, n, REAL(out), m, &env);
+  UNPROTECT(1);
+  return out;
+}
+
+/* R^{-1} b, R upper triangular. */
+SEXP ffi_solve_upper(SEXP r, SEXP b, SEXP threads)
+{
+  size_t n, m, rows, k;
+  const double *factor = ffi_matrix(r, &n, &m, "factor"), *right = ffi_matrix(b, &rows, &k, "b");
+  ffi_assert(n == m && rows == n && n > 0 && k > 0, "dimensions");
+  const ke_env env = ffi_env(threads);
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)k));
+  memcpy(REAL(out), right, n * k * sizeof(double));
+  ke_solve_upper(0, n, k, factor, n, REAL(out), &env);
   UNPROTECT(1);
   return out;
 }

@@ -8,12 +8,12 @@ static SEXP matrix_of(size_t rows, size_t columns)
 }
 
 /* Column means (zeros unless `centre`), and the cross-products of what is left without them. */
-SEXP ffi_centred_crossprod(SEXP z, SEXP centre)
+SEXP ffi_centred_crossprod(SEXP z, SEXP centre, SEXP threads)
 {
   const char *names[] = {"mean", "crossprod", ""};
   ke_coordinates c = {0};
   c.z = ffi_matrix(z, &c.n, &c.L, "coordinates");
-  const ke_env env = ffi_env_serial();
+  const ke_env env = ffi_env(threads);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP mean = SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)c.L));
   SEXP products = SET_VECTOR_ELT(out, 1, matrix_of(c.L, c.L));

@@ -7,6 +7,7 @@
 #include "folds.h"
 
 #include "pieces.h"
+#include "threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,19 +113,79 @@ static int solve_columns(ke_dense q, size_t k, double *e, double *a, int *pivot,
   return 1;
 }
 
-int ke_without_rows(const ke_hat *h, const size_t *rows, size_t m, double *out, double *work,
-                    int *pivot, const ke_env *env)
+/* ---- the folds ---------------------------------------------------------------------------------
+ */
+
+/* Whoever works has memory of its own; `env` is what a fold itself may use of the surroundings. */
+typedef struct {
+  const ke_folds *f;
+  const ke_env *env;
+  size_t each; /* doubles of a worker */
+  int lost;    /* there is a fold that cannot be left out */
+} crew;
+
+/* What a fold of m rows may need, its answer included. */
+static size_t fold_work(const ke_hat *h, size_t m)
 {
-  const size_t n = h->g->n, s = h->size + 1, k = h->g->k;
-  const int few = m <= s;
-  double *a = work + m * s;
-  ke_check(env);
+  const size_t s = h->size + 1, k = h->g->k;
+  return m * (s + k) + s * (s + k);
+}
+
+static size_t most_rows(const ke_folds *f)
+{
+  size_t most = 0;
+  for (size_t i = 0; i < f->count; i++)
+    most = f->first[i + 1] - f->first[i] > most ? f->first[i + 1] - f->first[i] : most;
+  return most;
+}
+
+size_t ke_folds_work(const ke_folds *f) { return fold_work(f->h, most_rows(f)); }
+
+/* Rows of q as rows, or where they are few as columns. */
+static void gather(const ke_folds *f, const size_t *rows, ke_dense to, int turned)
+{
+  const size_t n = f->h->g->n, m = turned ? to.columns : to.rows, s = f->h->size + 1;
   for (size_t l = 0; l < s; l++)
     for (size_t i = 0; i < m; i++)
-      work[few ? l + i * s : i + l * m] = h->q[rows[i] + l * n];
-  for (size_t j = 0; j < k; j++)
+      to.at[turned ? l + i * s : i + l * m] = f->h->q[rows[i] + l * n];
+}
+
+static void leave_out(void *data, size_t item, size_t worker)
+{
+  crew *c = (crew *)data;
+  const ke_folds *f = c->f;
+  const ke_regression *g = f->h->g;
+  const size_t *rows = f->rows + f->first[item], m = f->first[item + 1] - f->first[item],
+               s = f->h->size + 1;
+  const int few = m <= s;
+  double *e = f->work + worker * c->each, *own = e + m * g->k, *a = own + m * s;
+  const ke_dense q = few ? (ke_dense){own, s, m, s} : (ke_dense){own, m, s, m};
+  gather(f, rows, q, few);
+  for (size_t j = 0; j < g->k; j++)
     for (size_t i = 0; i < m; i++)
-      out[i + j * m] = h->residual[rows[i] + j * n];
-  return few ? solve_complement((ke_dense){work, s, m, s}, k, out, a, pivot, env)
-             : solve_columns((ke_dense){work, m, s, m}, k, out, a, pivot, env);
+      e[i + j * m] = f->h->residual[rows[i] + j * g->n];
+  if (!(few ? solve_complement : solve_columns)(q, g->k, e, a, f->pivot + worker * s, c->env))
+    __atomic_store_n(&c->lost, 1, __ATOMIC_RELAXED);
+  for (size_t j = 0; j < g->k; j++)
+    for (size_t i = 0; i < m; i++)
+      f->out[rows[i] + j * g->n] = e[i + j * m] / root_of(g, rows[i]);
+}
+
+/* Threads share the folds; where one of them is long enough to be looked at for interrupts, what
+ * is to be done for it. */
+int ke_without_folds(const ke_folds *f, const ke_env *env)
+{
+  const size_t most = most_rows(f), s = f->h->size + 1;
+  const double flops = 2.0 * (double)most * (double)s * (double)ke_smaller(most, s);
+  const ke_env alone = {.threads = 1};
+  crew c = {f, flops < KE_PATIENCE ? &alone : env, ke_folds_work(f), 0};
+  if (flops < KE_PATIENCE) {
+    ke_share(env, f->count, flops, leave_out, &c);
+    return !c.lost;
+  }
+  for (size_t i = 0; i < f->count && !c.lost; i++) {
+    ke_check(env);
+    leave_out(&c, i, 0);
+  }
+  return !c.lost;
 }

@@ -17,10 +17,19 @@ typedef struct {
 /* Fill q and residual; 0 when the ridge is nothing beside the columns. */
 int ke_find_hat(const ke_hat *h, const ke_env *env);
 
-/* Residuals (m x k) of `rows` (m of them) from the fit without them, times the root of weights.
- * work: m x (size + 1) + s x s + (size + 1) x k, s the smaller of m and size + 1; pivot: s. 0 when
- * there is no such fit. */
-int ke_without_rows(const ke_hat *h, const size_t *rows, size_t m, double *out, double *work,
-                    int *pivot, const ke_env *env);
+/* Rows of every fold, one fold after the other. */
+typedef struct {
+  const ke_hat *h;
+  size_t count;               /* folds */
+  const size_t *first, *rows; /* fold i: rows[first[i]] to rows[first[i + 1] - 1] */
+  double *out;                /* n x k */
+  double *work;               /* ke_folds_work() doubles a thread */
+  int *pivot;                 /* h->size + 1 a thread */
+} ke_folds;
+
+size_t ke_folds_work(const ke_folds *f);
+
+/* Residuals of the rows of every fold from the fit without it. 0 when a fold has no such fit. */
+int ke_without_folds(const ke_folds *f, const ke_env *env);
 
 #endif

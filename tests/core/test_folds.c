@@ -50,31 +50,49 @@ static void refit(const problem *p, double *b)
   ke_solve_any(S, K, a, b, pivot, &env);
 }
 
-/* Largest difference of the residuals of the rows left out. */
-static double gap(const problem *p)
+/* Rows first .. first + m are a fold, those before them and those after them one each. */
+static size_t cut(const problem *p, size_t *first, size_t *rows)
+{
+  const size_t ends[] = {p->first, p->first + p->m, N};
+  for (size_t i = 0; i < N; i++)
+    rows[i] = i;
+  first[0] = 0;
+  memcpy(first + 1, ends, sizeof ends);
+  return 3;
+}
+
+/* Residuals from the fits without each fold; 0 if there are none. */
+static int leave_out(const problem *p, int threads, double *left)
 {
   double q[N * L], mean[L], y[N * K], y_mean[K], r[L * L], c[L * K], extra[L * L], own[L * (L + 1)];
-  double hat[N * S], residual[N * K], work[2 * L * L + S * K], left[N * K], b[S * K], most = 0.0;
-  double space[N * S + S * (S + K)];
-  int dependent[L], pivot[S];
-  size_t rows[N];
-  const ke_env env = {.threads = 2};
+  double hat[N * S], residual[N * K], work[2 * L * L + S * K],
+      space[2 * (N * (S + K) + S * (S + K))];
+  int dependent[L], pivot[2 * S];
+  size_t rows[N], first[4];
+  const ke_env env = {.threads = threads};
   memcpy(y, p->y, sizeof y);
   ke_regression g = {N, L,      K, 0.0, 1,         p->weight, p->z,  q,   mean,
                      y, y_mean, r, c,   dependent, NULL,      extra, own, 0.0};
   ke_regress(&g, &env);
   const ke_hat h = {&g, L, p->ridge, hat, residual, work};
-  for (size_t i = 0; i < p->m; i++)
-    rows[i] = p->first + i;
-  if (!ke_find_hat(&h, &env) || !ke_without_rows(&h, rows, p->m, left, space, pivot, &env))
+  const ke_folds f = {&h, cut(p, first, rows), first, rows, left, space, pivot};
+  return ke_folds_work(&f) <= sizeof space / sizeof *space / 2 && ke_find_hat(&h, &env) &&
+         ke_without_folds(&f, &env);
+}
+
+/* Largest difference of the residuals of the rows left out. */
+static double gap(const problem *p)
+{
+  double left[N * K], b[S * K], most = 0.0;
+  if (!leave_out(p, 1, left))
     return INFINITY;
   refit(p, b);
   for (size_t j = 0; j < K; j++)
-    for (size_t i = 0; i < p->m; i++) {
-      double value = p->y[rows[i] + j * N];
+    for (size_t i = p->first; i < p->first + p->m; i++) {
+      double value = p->y[i + j * N];
       for (size_t l = 0; l < S; l++)
-        value -= entry(p, rows[i], l) * b[l + j * S];
-      most = fmax(most, fabs(left[i + j * p->m] - sqrt(weight_of(p, rows[i])) * value));
+        value -= entry(p, i, l) * b[l + j * S];
+      most = fmax(most, fabs(left[i + j * N] - value));
     }
   return most;
 }
@@ -96,8 +114,19 @@ static void folds_left_out_are_those_of_refitting(void)
   free(y);
 }
 
+static void threads_share_folds_and_change_nothing(void)
+{
+  double *z = draw_many(N * L, 1), *y = draw_many(N * K, 2), one[N * K], two[N * K];
+  const problem p = {z, y, NULL, 0.3, 20, 25};
+  mu_assert(leave_out(&p, 1, one) && leave_out(&p, 2, two));
+  mu_assert(memcmp(one, two, sizeof one) == 0);
+  free(z);
+  free(y);
+}
+
 int main(void)
 {
+  mu_run(threads_share_folds_and_change_nothing);
   mu_run(folds_left_out_are_those_of_refitting);
   return mu_report();
 }

@@ -64,10 +64,13 @@ glue_calls <- function() {
   list(
     ffi_symmetry = list(list(K), list(list(K[, -1], text))),
     ffi_all_finite = list(list(x), list(list(1L, text, NULL))),
-    ffi_centred_crossprod = list(list(x + 0, TRUE), list(bad_x, NULL)),
-    ffi_cholesky = list(list(K), list(list(K[, -1], text, K[0, 0]))),
+    ffi_centred_crossprod = list(list(x + 0, TRUE, 1L), list(bad_x, NULL, bad_threads)),
+    ffi_cholesky = list(list(K, 1L), list(list(K[, -1], text, K[0, 0]), bad_threads)),
     ffi_has_parts = list(list(list(a = 1), list(a = 1)), list(NULL, NULL)), # takes anything
-    ffi_product = list(list(K, x), list(list(K[, -1], text, K[0, 0]), list(x[-1, ], 1:6, x[, 0]))),
+    ffi_product = list(list(K, x, 1L),
+      list(list(K[, -1], text, K[0, 0]), list(x[-1, ], 1:6, x[, 0]), bad_threads)),
+    ffi_solve_upper = list(list(K, x, 1L),
+      list(list(K[, -1], text, K[0, 0]), list(x[-1, ], 1:6, x[, 0]), bad_threads)),
     ffi_solve = list(list(K, rep(1, 6)), list(list(K[, -1], text, K[0, 0]), list(1, NULL, 1:6))),
     ffi_distances = list(list(x), list(c(list(x[0, ]), bad_x))),
     ffi_column_moments = list(list(x), list(bad_x)),

@@ -90,6 +90,15 @@ test_that("coefficients by the normal equations are those of the factor with the
   }
 })
 
+test_that("a ridge that is nothing beside equal columns leaves one fit to both", {
+  z <- cbind(c(1, 1, -1, -1), c(1, 1, -1, -1)) # whose squares are whole: their Cholesky factor ends
+  y <- matrix(c(1, 2, 3, 5.5))
+  fit <- regress(z, response_of(y), 0)
+  for (ridge in c(1e-300, 1e-20)) {
+    expect_equal(sum(ridged(fit, 2, ridge)), -5.5 / 4, tolerance = 1e-10)
+  }
+})
+
 test_that("a leverage of one gets the residual of the smallest coefficients without the row", {
   # more coordinates than rows: all rows fix a direction from 11 coordinates on, and some
   # coordinates depend on others

@@ -15,6 +15,21 @@ test_that("products in pieces are the products", {
   expect_identical(zeros(1100, 1000), matrix(0, 1100, 1000))
 })
 
+test_that("threads share products and triangular solutions and change no bit", {
+  a <- random_matrix(400, 390, 1)
+  b <- random_matrix(390, 380, 2)
+  dimnames(a) <- list(paste0("r", 1:400), NULL)
+  colnames(b) <- paste0("c", 1:380)
+  expect_identical(product(a, b, 2L), product(a, b))
+  expect_equal(product(a, b, 2L), a %*% b)
+  expect_identical(inner_product(a, 2L), inner_product(a))
+  r <- chol(crossprod(a) + diag(390))
+  expect_identical(takes_long(380, 8 * 390^2), TRUE)
+  expect_identical(solve_upper(r, b, 2L), solve_upper(r, b))
+  expect_equal(solve_upper(r, b), backsolve(r, b), tolerance = 1e-10)
+  expect_identical(solve_upper(r, b[, 1:2]), backsolve(r, b[, 1:2]))
+})
+
 test_that("products with few columns are those of R on both sides of the limit", {
   for (n in c(2048, 2049)) { # 2^22 products, and more
     a <- random_matrix(n, 1024, 3)
