@@ -170,7 +170,12 @@ regress_factors <- function(set, r, response, control) {
   nu <- control$noise * sum(r * set$mean_diagonal)
   system <- set$moments * tcrossprod(root)
   diag(system) <- diag(system) + nu
-  theta <- backsolve(chol(system), backsolve(chol(system), root * set$toward, transpose = TRUE))
+  r_system <- .Call(ffi_cholesky, system, 1L)
+  if (is.null(r_system)) {
+    abort("singular", "`noise` = ", format(control$noise, digits = 3), " is too small for kernels ",
+          "on a basis: give a larger one.")
+  }
+  theta <- backsolve(r_system, backsolve(r_system, root * set$toward, transpose = TRUE))
   fitted <- drop(crossprod(set$z, root * theta))
   offset <- sum(w * fitted) / sum(w)
   a <- w * (y - fitted + offset) / nu

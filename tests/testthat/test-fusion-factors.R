@@ -113,6 +113,9 @@ test_that("what bases cannot do is refused in words", {
     args <- utils::modifyList(list(basis = "fvs"), args)
     expect_error(do.call(kernel_fusion, c(list(d$x), args)), class = "kernelect_error_argument")
   }
+  twice <- list(wide = fused$wide, again = fused$wide)
+  expect_error(kernel_fusion(d$x, d$score, twice, basis = "cholesky", noise = 1e-300),
+    class = "kernelect_error_singular")
   K <- gram(scale(d$x))
   expect_error(kernel_fusion(y = d$y, kernels = list(K = K), basis = "fvs"),
     class = "kernelect_error_argument")
