@@ -8,8 +8,8 @@ calibration_penalty <- 0.05
 
 # `decisions`: a column a class; or a vector for two classes, positive for the second. `classes`: a
 # factor of the rows. Returns `slope` (at least 0: the class of the largest decision is never the
-# least likely for it) and `offset`, one a class.
-calibrate_softmax <- function(decisions, classes, weights = NULL) {
+# least likely for it) and `offset`, one a class. `start`: those of nearly the same rows.
+calibrate_softmax <- function(decisions, classes, weights = NULL, start = NULL) {
   decisions <- decision_matrix(decisions)
   weights <- if (is.null(weights)) rep(1, nrow(decisions)) else as.double(weights)
   known <- colSums(!is.finite(decisions)) == 0 # not that of a class without rows
@@ -20,7 +20,10 @@ calibrate_softmax <- function(decisions, classes, weights = NULL) {
   spread <- sqrt(sum(weights * centred^2) / sum(weights))
   labels <- match(as.integer(classes), which(known), nomatch = 0L)
   if (!(is.finite(spread) && spread > 0)) spread <- 1
-  fit <- newton_softmax(centred / spread, labels, weights)
+  near <- !is.null(start) && all(start$offset[known] > never)
+  from <- numeric(sum(known) + 1L)
+  if (near) from[] <- c(start$slope * spread, start$offset[known])
+  fit <- newton_softmax(centred / spread, labels, weights, from)
   # worse than no decision at all: the classes' shares remain
   if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, labels, weights)
   offset[known] <- fit[-1L]
@@ -63,15 +66,15 @@ softmax_rows <- function(values) {
 # Slope and offsets that minimise the weighted log loss and the penalty: strictly convex, so that
 # Newton's steps, halved while they lead up, end at the one minimum, whatever share of the promised
 # fall (1e-4) a step must bring and after however many halvings (27) rounding has the last word. The
-# fall that ends it is quadratic in what is left: about 1e-6 of the parameters, the last step none.
-newton_softmax <- function(d, labels, weights) {
+# fall that ends it is quadratic in what is left: about 1e-6 of the parameters, which the last step
+# squares, so that where it started from does not matter.
+newton_softmax <- function(d, labels, weights, b = numeric(ncol(d) + 1L)) {
   at <- function(b) .Call(ffi_softmax, d, labels, weights, b, calibration_penalty)
-  b <- numeric(ncol(d) + 1L)
   now <- at(b)
   for (iteration in 1:100) {
     step <- solve(now$hessian, now$gradient, tol = 0) # positive definite by the penalty
     decrease <- sum(step * now$gradient)
-    if (decrease <= 1e-12 * (1 + now$loss)) break
+    if (decrease <= 1e-12 * (1 + now$loss)) return(b - step)
     size <- 1
     while ((new <- at(b - size * step))$loss > now$loss - 1e-4 * size * decrease && size > 1e-8) {
       size <- size / 2

@@ -55,12 +55,15 @@ fold_residuals <- function(plain, size, ridge, folds) {
 fold_metrics <- function(problem, response, values, fold) {
   truth <- if (is.null(problem$classes)) problem$y else problem$classes
   colnames(values) <- colnames(response$matrix)
+  calibrate <- function(rows, start = NULL) {
+    calibrate_softmax(values[rows, , drop = FALSE], response$classes[rows],
+                      take_rows(problem$weights, rows), start)
+  }
+  all_rows <- if (problem$metric$needs == "prob") calibrate(rep(TRUE, length(fold)))
   vapply(seq_len(max(fold)), function(f) {
     out <- fold == f
-    predicted <- lm_wanted(values[out, , drop = FALSE], response, problem$metric, function() {
-      calibrate_softmax(values[!out, , drop = FALSE], response$classes[!out],
-                        take_rows(problem$weights, !out))
-    })
+    predicted <- lm_wanted(values[out, , drop = FALSE], response, problem$metric,
+                           function() calibrate(!out, all_rows))
     metric_value(problem$metric, predicted, take_rows(truth, out), take_rows(problem$weights, out))
   }, 0)
 }

@@ -83,6 +83,20 @@ test_that("a vector of decisions speaks for the second class, on any scale", {
   expect_equal(both, p, tolerance = 1e-8)
 })
 
+test_that("where the search starts does not matter", {
+  for (classes in 2:3) {
+    set <- random_decisions(60, classes, 1.2, classes)
+    fit <- calibrate_softmax(set$d, set$classes)
+    near <- calibrate_softmax(set$d[-1, ], set$classes[-1])
+    expect_equal(calibrate_softmax(set$d, set$classes, start = near), fit, tolerance = 1e-10)
+    expect_false(isTRUE(all.equal(near, fit, tolerance = 1e-4)))
+  }
+  # a start without a class that has rows now is none
+  fit <- calibrate_softmax(set$d, set$classes)
+  none <- list(slope = 1, offset = replace(fit$offset, 2, never))
+  expect_identical(calibrate_softmax(set$d, set$classes, start = none), fit)
+})
+
 test_that("whole weights are repeated rows", {
   set <- random_decisions(40, 3, 1)
   weights <- rep_len(c(1, 3, 2, 1), 40)
