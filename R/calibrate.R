@@ -9,7 +9,7 @@ calibration_penalty <- 0.05
 # `decisions`: a column a class; or a vector for two classes, positive for the second. `classes`: a
 # factor of the rows. Returns `slope` (at least 0: the class of the largest decision is never the
 # least likely for it) and `offset`, one a class. `start`: those of nearly the same rows.
-calibrate_softmax <- function(decisions, classes, weights = NULL, start = NULL) {
+calibrate_softmax <- function(decisions, classes, weights = NULL, threads = 1L, start = NULL) {
   decisions <- decision_matrix(decisions)
   weights <- if (is.null(weights)) rep(1, nrow(decisions)) else as.double(weights)
   known <- colSums(!is.finite(decisions)) == 0 # not that of a class without rows
@@ -23,9 +23,9 @@ calibrate_softmax <- function(decisions, classes, weights = NULL, start = NULL) 
   near <- !is.null(start) && all(start$offset[known] > never)
   from <- numeric(sum(known) + 1L)
   if (near) from[] <- c(start$slope * spread, start$offset[known])
-  fit <- newton_softmax(centred / spread, labels, weights, from)
+  fit <- newton_softmax(centred / spread, labels, weights, from, threads)
   # worse than no decision at all: the classes' shares remain
-  if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, labels, weights)
+  if (fit[1L] <= 0) fit <- newton_softmax(0 * centred, labels, weights, 0 * from, threads)
   offset[known] <- fit[-1L]
   list(slope = fit[1L] / spread, offset = offset)
 }
@@ -34,11 +34,11 @@ calibrate_softmax <- function(decisions, classes, weights = NULL, start = NULL) 
 never <- -700
 
 # The same, with how reliable its probabilities are on the rows it was fitted to.
-calibrate_left_out <- function(decisions, classes, weights = NULL) {
+calibrate_left_out <- function(decisions, classes, weights = NULL, threads = 1L) {
   if (!all_finite(decisions)) {
     abort("not_finite", "Decisions of rows left out overflow. Give another `ridge`.")
   }
-  fit <- calibrate_softmax(decisions, classes, weights)
+  fit <- calibrate_softmax(decisions, classes, weights, threads)
   fit$reliability <- reliability(calibrated_probabilities(fit, decisions), classes, weights)
   fit
 }
@@ -68,8 +68,8 @@ softmax_rows <- function(values) {
 # fall (1e-4) a step must bring and after however many halvings (27) rounding has the last word. The
 # fall that ends it is quadratic in what is left: about 1e-6 of the parameters, which the last step
 # squares, so that where it started from does not matter.
-newton_softmax <- function(d, labels, weights, b = numeric(ncol(d) + 1L)) {
-  at <- function(b) .Call(ffi_softmax, d, labels, weights, b, calibration_penalty)
+newton_softmax <- function(d, labels, weights, b, threads) {
+  at <- function(b) .Call(ffi_softmax, d, labels, weights, b, calibration_penalty, threads)
   now <- at(b)
   for (iteration in 1:100) {
     step <- solve(now$hessian, now$gradient, tol = 0) # positive definite by the penalty

@@ -220,7 +220,8 @@ fusion_calibration <- function(set, r, response, control, fit) {
     decision[out, ] <- if (is.null(found)) 0 else found$decision[out, ]
   }
   seen <- fold %in% run & response$w > 0
-  calibrate_left_out(decision[seen, , drop = FALSE], response$y[seen], response$w[seen])
+  calibrate_left_out(decision[seen, , drop = FALSE], response$y[seen], response$w[seen],
+                     control$threads)
 }
 
 # Folds by turns within each class, without random numbers.

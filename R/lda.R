@@ -220,7 +220,7 @@ new_lda <- function(parts, scatter, ridge, prior, keep) {
   model$confusion <- count_classes(parts$y, guess, parts$weights)
   left_scores <- left_out_scores(fit, axes$scaling, response)
   left_out <- lda_decisions(model, left_scores)
-  model$calibration <- calibrate_left_out(left_out, parts$y, parts$weights)
+  model$calibration <- calibrate_left_out(left_out, parts$y, parts$weights, parts$threads)
   guess_left_out <- classes_of(lda_decisions(model, left_scores, prior), model$levels)
   model$left_out_error <- sum(weights[guess_left_out != parts$y]) / sum(weights)
   if (keep) {

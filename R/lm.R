@@ -132,7 +132,8 @@ kernel_lm.default <- function(x, y, kernel = rbf_kernel(), basis = "fvs", size =
   )
   on.exit(let_go(parts$z))
   keep <- check_keep(keep, coordinate_rows(parts$z))
-  fit <- fit_over(parts$z, parts$y, loo, ridge, parts$weights, control$threads)
+  parts$threads <- control$threads
+  fit <- fit_over(parts$z, parts$y, loo, ridge, parts$weights, parts$threads)
   let_go(parts$z)
   parts$z <- NULL # no longer coordinates
   model <- new_lm(fit, parts, keep)
@@ -184,7 +185,7 @@ new_lm <- function(fit, parts, keep) {
       count_classes(classes, left_out, parts$weights)
     },
     calibration = if (!is.null(classes)) {
-      calibrate_left_out(response$matrix - fit$left_out, classes, parts$weights)
+      calibrate_left_out(response$matrix - fit$left_out, classes, parts$weights, parts$threads)
     }
   ))
 }

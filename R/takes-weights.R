@@ -63,7 +63,7 @@ judge_left_out <- function(fit, threads) {
   at <- fit$directions
   left <- left_out(fit$scores, fit$y, fit$rounding[at] * fit$weights[at], threads)
   fit$left_out_error <- left$error
-  fit$calibration <- calibrate_left_out(left$decision, left$y)
+  fit$calibration <- calibrate_left_out(left$decision, left$y, threads = threads)
   fit
 }
 

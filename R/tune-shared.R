@@ -34,7 +34,7 @@ shared_kernel <- function(problem, kernel, share) {
   values <- lapply(parts$fits, function(fit) {
     left <- fold_residuals(parts$plain, fit$size, fit$ridge, problem$folds)
     unlist(Map(function(fold, residual) {
-      fold_metrics(problem, parts$y, parts$y$matrix - residual, fold)
+      fold_metrics(problem, parts$y, parts$y$matrix - residual, fold, parts$threads)
     }, problem$folds, left))
   })
   list(chosen = lapply(parts$fits, `[`, c("size", "ridge")), values = do.call(rbind, values))
@@ -52,12 +52,12 @@ fold_residuals <- function(plain, size, ridge, folds) {
 }
 
 # The metric on each fold. Probabilities come from the values of rows in the other folds.
-fold_metrics <- function(problem, response, values, fold) {
+fold_metrics <- function(problem, response, values, fold, threads) {
   truth <- if (is.null(problem$classes)) problem$y else problem$classes
   colnames(values) <- colnames(response$matrix)
   calibrate <- function(rows, start = NULL) {
     calibrate_softmax(values[rows, , drop = FALSE], response$classes[rows],
-                      take_rows(problem$weights, rows), start)
+                      take_rows(problem$weights, rows), threads, start)
   }
   all_rows <- if (problem$metric$needs == "prob") calibrate(rep(TRUE, length(fold)))
   vapply(seq_len(max(fold)), function(f) {

@@ -183,7 +183,7 @@ SEXP ffi_zeros(SEXP rows, SEXP columns);
 SEXP ffi_column_sd(SEXP x, SEXP center);
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);
 SEXP ffi_memory_limit(void);
-SEXP ffi_softmax(SEXP decisions, SEXP label, SEXP weights, SEXP b, SEXP penalty);
+SEXP ffi_softmax(SEXP decisions, SEXP label, SEXP weights, SEXP b, SEXP penalty, SEXP threads);
 SEXP ffi_kffs(SEXP z, SEXP label, SEXP how, SEXP order, SEXP verbose);
 SEXP ffi_nearest(SEXP x, SEXP z, SEXP label, SEXP shift, SEXP rounding, SEXP threads);
 SEXP ffi_weighted_columns(SEXP z, SEXP columns, SEXP weights);

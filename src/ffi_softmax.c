@@ -14,10 +14,10 @@ static const int *labels_or_none(SEXP label, size_t n, size_t k)
 }
 
 /* Loss, gradient and hessian of slope and offsets b. */
-SEXP ffi_softmax(SEXP decisions, SEXP label, SEXP weights, SEXP b, SEXP penalty)
+SEXP ffi_softmax(SEXP decisions, SEXP label, SEXP weights, SEXP b, SEXP penalty, SEXP threads)
 {
   const char *names[] = {"loss", "gradient", "hessian", ""};
-  const ke_env env = ffi_env_serial();
+  const ke_env env = ffi_env(threads);
   ke_softmax s;
   ke_bend at;
   s.d = ffi_matrix(decisions, &s.n, &s.k, "decisions");
@@ -29,7 +29,7 @@ SEXP ffi_softmax(SEXP decisions, SEXP label, SEXP weights, SEXP b, SEXP penalty)
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   at.gradient = REAL(SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)s.k + 1)));
   at.hessian = REAL(SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, (int)s.k + 1, (int)s.k + 1)));
-  ke_softmax_at(&s, place, ffi_doubles(ke_softmax_work(s.k)), &at, &env);
+  ke_softmax_at(&s, place, ffi_doubles(ke_softmax_work(s.n, s.k, env.threads)), &at, &env);
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal(at.loss));
   UNPROTECT(1);
   return out;

@@ -73,7 +73,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_shift_of, 2),
     ENTRY(ffi_shifts_exactly, 2),
     ENTRY(ffi_scale_gradient, 5),
-    ENTRY(ffi_softmax, 5),
+    ENTRY(ffi_softmax, 6),
     ENTRY(ffi_solve, 2),
     ENTRY(ffi_solve_upper, 3),
     ENTRY(ffi_subset_extend, 5),

@@ -18,9 +18,9 @@ typedef struct {
   double loss, *gradient, *hessian; /* k + 1; k + 1 squared */
 } ke_bend;
 
-size_t ke_softmax_work(size_t k);
+size_t ke_softmax_work(size_t n, size_t k, int threads);
 
-/* b: k + 1. work: ke_softmax_work(k) doubles. */
+/* b: k + 1. work: ke_softmax_work() doubles. */
 void ke_softmax_at(const ke_softmax *s, const double *b, double *work, ke_bend *out,
                    const ke_env *env);
 

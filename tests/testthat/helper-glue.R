@@ -205,9 +205,9 @@ glue_calls <- function() {
       list(bad_x, c(bad_kernel, list(spline)), list(1, short, 1:2),
         list(K[, -1], text, K[-1, -1], c(K)), bad_threads)
     ),
-    ffi_softmax = list(list(x, label, rep(1, 6), c(0, 0, 0), 0.1),
+    ffi_softmax = list(list(x, label, rep(1, 6), c(0, 0, 0), 0.1, 1L),
       list(bad_x, list(label[-1], as.double(label), replace(label, 2, 3L), replace(label, 2, NA)),
-        list(NULL, short), list(NULL, short[-1]), list(-1, NaN))),
+        list(NULL, short), list(NULL, short[-1]), list(-1, NaN), bad_threads)),
     ffi_kffs = list(
       list(x, label, "given", 1:2, FALSE),
       list(c(bad_x, list(x[0, ], x[, 0])), bad_label, list("a", 1, NULL),

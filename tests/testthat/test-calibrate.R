@@ -43,7 +43,7 @@ test_that("loss, gradient and Hessian are those of all rows at once, a row witho
     labels <- replace(as.integer(set$classes), c(3, 149), 0L)
     weights <- seq(0, 2, length.out = 150)
     b <- seq(-1, 2, length.out = k + 1)
-    expect_equal(.Call(ffi_softmax, set$d, labels, weights, b, 0.05),
+    expect_equal(.Call(ffi_softmax, set$d, labels, weights, b, 0.05, 1L),
                  naive_softmax(set$d, labels, weights, b, 0.05), tolerance = 1e-12)
   }
 })
