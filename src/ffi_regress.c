@@ -230,7 +230,7 @@ SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
   unpack_turned(turned, &o);
   b.a = g.rest ? ffi_doubles(b.size * b.size) : NULL;
   SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep) ? count : 0));
-  o.work = ffi_doubles(ke_ridge_work(g.n, o.size, g.k, count, env.threads));
+  o.work = ffi_doubles(ke_ridge_work(&o, count, env.threads));
   ke_ridge_loo(&o, &b, REAL(ridges), count, &env);
   UNPROTECT(2);
   return out;

@@ -29,11 +29,18 @@ typedef struct {
 #define BLOCKS 256                /* that threads share at a time, at most */
 #define AT_HAND ((size_t)1 << 19) /* numbers that a cache keeps from one step to the next */
 
-/* Blocks whose rows are turned at a time. */
-static size_t turned_blocks(size_t n, size_t size)
+/* Blocks at a time: those whose rows are turned must stay at hand. */
+static size_t blocks_at_once(const ke_loo *o)
 {
-  const size_t blocks = AT_HAND / size / KE_LOO_ROWS, all = (n + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
-  return ke_smaller(all, blocks < 4 ? 4 : ke_smaller(blocks, BLOCKS));
+  const size_t all = (o->g->n + KE_LOO_ROWS - 1) / KE_LOO_ROWS,
+               turned = AT_HAND / o->size / KE_LOO_ROWS;
+  return ke_smaller(all, o->known ? BLOCKS : turned < 4 ? 4 : ke_smaller(turned, BLOCKS));
+}
+
+/* Doubles for the rows that are turned at a time. */
+static size_t turned_length(const ke_loo *o)
+{
+  return o->known ? 0 : blocks_at_once(o) * KE_LOO_ROWS * o->size;
 }
 
 static size_t ridge_each(size_t size, size_t k)
@@ -43,10 +50,10 @@ static size_t ridge_each(size_t size, size_t k)
 
 static size_t factor_length(size_t size, size_t k) { return size * (2 + k); }
 
-size_t ke_ridge_work(size_t n, size_t size, size_t k, size_t count, int threads)
+size_t ke_ridge_work(const ke_loo *o, size_t count, int threads)
 {
-  const size_t blocks = turned_blocks(n, size);
-  return ke_loo_slots(blocks, count) + blocks * KE_LOO_ROWS * size +
+  const size_t size = o->size, k = o->g->k;
+  return ke_loo_slots(blocks_at_once(o), count) + turned_length(o) +
          (count + 1) * factor_length(size, k) + (size_t)threads * ridge_each(size, k);
 }
 
@@ -266,8 +273,8 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
                   const ke_env *env)
 {
   const ke_regression *g = o->g;
-  const size_t size = b->size, blocks = turned_blocks(g->n, size), step = blocks * KE_LOO_ROWS;
-  double *u = o->work + ke_loo_slots(blocks, count), *factors = u + step * size,
+  const size_t size = b->size, blocks = blocks_at_once(o), step = blocks * KE_LOO_ROWS;
+  double *u = o->work + ke_loo_slots(blocks, count), *factors = u + turned_length(o),
          *own = factors + (count + 1) * factor_length(size, g->k);
   ridge_crew w = {{o, 0, count, o->work, own, ridge_each(size, g->k)},
                   ridge,

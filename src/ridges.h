@@ -5,9 +5,10 @@
 #include "bidiagonal.h"
 #include "loo.h"
 
-/* loss and error: one for each of `count` positive ridges. */
-size_t ke_ridge_work(size_t n, size_t size, size_t k, size_t count, int threads);
-void ke_ridge_loo(const ke_loo *s, const ke_bidiagonal *b, const double *ridge, size_t count,
+/* loss and error: one for each of `count` positive ridges. Doubles of work: as `o` is, but for
+ * that. */
+size_t ke_ridge_work(const ke_loo *o, size_t count, int threads);
+void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, size_t count,
                   const ke_env *env);
 
 #endif

@@ -329,19 +329,23 @@ static void ridges_are_those_of_refitting(void)
                        malloc(size * sizeof(double)),
                        malloc(size * sizeof(double)),
                        malloc(ke_bidiagonal_work(size) * sizeof(double))};
-    const ke_loo o = {&p.g, size,  NULL,
-                      loss, error, {NULL, NULL, NULL},
-                      NULL, 0,     malloc(ke_ridge_work(p.g.n, size, k, 3, 1) * sizeof(double))};
+    ke_loo o = {&p.g, size, NULL, loss, error, {NULL, NULL, NULL}, malloc(n * size * sizeof *loss),
+                0,    NULL};
+    o.work = malloc(ke_ridge_work(&o, 3, 1) * sizeof(double));
     ke_bidiagonalise(&p.g, &b, &env);
     ke_ridge_loo(&o, &b, ridges, 3, &env);
+    mu_assert(t.checks == size + steps(size - 1, 32) + 1); /* so few rows are one step */
     for (size_t r = 0; r < 3; r++) {
       p.g.ridge = ridges[r];
       mu_near(loss[r], refitted_error(&p, size, NULL), 1e-9);
     }
-    double *arrays[] = {b.a, b.p, b.diagonal, b.over, b.work, o.work};
+    double again[3];
+    o.loss = again, o.known = 1; /* rows that were turned */
+    ke_ridge_loo(&o, &b, ridges, 3, &env);
+    mu_assert(memcmp(again, loss, sizeof loss) == 0);
+    double *arrays[] = {b.a, b.p, b.diagonal, b.over, b.work, o.work, o.turned};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
       free(arrays[i]);
-    mu_assert(t.checks == size + steps(size - 1, 32) + 1); /* so few rows are one step */
   }
   release(&p);
 }
@@ -365,9 +369,6 @@ static answers with_threads(const double *z, const double *y, size_t n, size_t L
                  {0},
                  {0}};
   double *extra = malloc(L * L * sizeof(double)), *work = malloc(L * (L + 1) * sizeof(double)),
-         *own = malloc((ke_ridge_work(n, L, 1, 3, threads) + ke_nested_work(L, 1, threads) +
-                        ke_bidiagonal_work(L)) *
-                       sizeof(double)),
          *response = malloc(n * sizeof(double));
   memcpy(response, y, n * sizeof(double));
   ke_regression g = {.n = n,
@@ -384,10 +385,14 @@ static answers with_threads(const double *z, const double *y, size_t n, size_t L
                      .dependent = dependent,
                      .extra = extra,
                      .work = work};
+  ke_loo ridged = {&g, L, NULL, out.loss, error, {NULL, NULL, NULL}, NULL, 0, NULL};
+  double *own = malloc(
+      (ke_ridge_work(&ridged, 3, threads) + ke_nested_work(L, 1, threads) + ke_bidiagonal_work(L)) *
+      sizeof(double));
+  ridged.work = own;
   ke_regress(&g, &env);
   ke_bidiagonal b = {L, extra, out.p, diagonal, over, own};
   ke_bidiagonalise(&g, &b, &env);
-  const ke_loo ridged = {&g, L, NULL, out.loss, error, {NULL, NULL, NULL}, NULL, 0, own};
   ke_ridge_loo(&ridged, &b, ridges, 3, &env);
   const ke_loo nested = {&g, L, NULL, out.nested, error, {NULL, NULL, NULL}, NULL, 0, own};
   ke_nested_loo(&nested, NULL, &env);
