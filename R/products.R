@@ -11,13 +11,14 @@ cut_rows <- function(n, size) {
 
 zeros <- function(n, m) .Call(ffi_zeros, as.integer(n), as.integer(m))
 
-# Products and triangular solutions: large ones by the core, in pieces, and fast whatever the BLAS.
-# One with few columns takes as long as memory does: an eighth of the work is enough there.
-takes_long <- function(n, flops) length(pieces(n, flops)) > 1L
+# Products and triangular solutions: by the core, in pieces, and fast whatever the BLAS, where they
+# are worth its packing. One with few columns takes as long as memory does: an eighth of the work is
+# enough there.
+is_large_product <- function(n, flops) n * flops > 1e6
 
 # a %*% b
 product <- function(a, b, threads = 1L) {
-  if (!takes_long(nrow(a), 8 * ncol(a) * ncol(b))) return(a %*% b)
+  if (!is_large_product(nrow(a), 8 * ncol(a) * ncol(b))) return(a %*% b)
   out <- .Call(ffi_product, a, b, threads)
   names <- list(rownames(a), colnames(b))
   if (any(lengths(names) > 0L)) dimnames(out) <- names
@@ -25,12 +26,12 @@ product <- function(a, b, threads = 1L) {
 }
 
 outer_product <- function(a, b = a) {
-  if (!takes_long(nrow(a), ncol(a) * nrow(b))) return(tcrossprod(a, b))
+  if (!is_large_product(nrow(a), ncol(a) * nrow(b))) return(tcrossprod(a, b))
   .Call(ffi_product, a, t(b), 1L)
 }
 
 inner_product <- function(a, threads = 1L) {
-  if (!takes_long(nrow(a), ncol(a)^2)) return(crossprod(a))
+  if (!is_large_product(nrow(a), ncol(a)^2)) return(crossprod(a))
   out <- .Call(ffi_centred_crossprod, a, FALSE, threads)$crossprod
   if (!is.null(colnames(a))) dimnames(out) <- list(colnames(a), colnames(a))
   out
@@ -38,6 +39,6 @@ inner_product <- function(a, threads = 1L) {
 
 # r^{-1} b, r upper triangular.
 solve_upper <- function(r, b, threads = 1L) {
-  if (!takes_long(ncol(b), 8 * ncol(r)^2)) return(backsolve(r, b))
+  if (!is_large_product(ncol(b), 8 * ncol(r)^2)) return(backsolve(r, b))
   .Call(ffi_solve_upper, r, b, threads)
 }
