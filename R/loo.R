@@ -120,7 +120,8 @@ ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid, over = FALSE) 
   kept <- NULL
   over <- over && identical(sizes, ncol(fit$q))
   keep <- !over && length(sizes) == 1L && length(ridges) * (2 * ncol(fit$y) + 1) <= sizes
-  tables <- lapply(sort(sizes), function(size) {
+  sizes <- sort(sizes)
+  scores <- vapply(sizes, function(size) {
     turned <- .Call(ffi_bidiagonalise, fit, size)
     if (over) turned$rows <- fit$q
     at <- .Call(ffi_ridge_loo, fit, turned, labels, keep, ridges)
@@ -129,9 +130,11 @@ ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid, over = FALSE) 
       least <<- min(at$loss)
       kept <<- list(turned = turned, size = size, rows = if (keep) at)
     }
-    data.frame(size = size, ridge = ridges, loss = at$loss, error = at$error)
-  })
-  c(list(loo = do.call(rbind, tables)), kept)
+    cbind(at$loss, at$error)
+  }, matrix(0, length(ridges), 2L))
+  loo <- data.frame(size = rep(sizes, each = length(ridges)), ridge = rep(ridges, length(sizes)),
+                    loss = c(scores[, 1L, ]), error = c(scores[, 2L, ]))
+  c(list(loo = loo), kept)
 }
 
 # Of the rows that ffi_ridge_loo() kept for every ridge and each of k responses: ridge `at`.
