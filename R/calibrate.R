@@ -90,7 +90,8 @@ reliability <- function(probabilities, classes, weights = NULL, bins = 10L) {
   weights <- if (is.null(weights)) rep(1, length(classes)) else weights
   happened <- indicators(classes)
   said <- as.vector(probabilities)
-  bin <- pmin(bins, 1L + floor(said * bins))
+  bin <- as.integer(said * bins)
+  bin[bin == bins] <- bins - 1L
   w <- rep(weights, ncol(probabilities))
   total <- rowsum(cbind(w, w * said, w * as.vector(happened)), bin)
   data.frame(
@@ -127,7 +128,12 @@ calibration_title <- function(table) {
 
 # Training rows by class and fitted class; weights are counted.
 count_classes <- function(classes, guess, weights = NULL) {
-  if (is.null(weights)) return(table(class = classes, fitted = guess))
-  sums <- tapply(weights, list(class = classes, fitted = guess), sum, default = 0)
-  structure(sums, class = "table")
+  both <- list(class = levels(classes), fitted = levels(guess))
+  pair <- as.integer(classes) + length(both$class) * (as.integer(guess) - 1L)
+  sums <- if (is.null(weights)) {
+    tabulate(pair, prod(lengths(both)))
+  } else {
+    tapply(weights, factor(pair, seq_len(prod(lengths(both)))), sum, default = 0)
+  }
+  structure(array(sums, unname(lengths(both)), both), class = "table")
 }

@@ -224,12 +224,13 @@ check_classes <- function(y, arg = "y", min_rows = 1L,
     abort("missing_values", "`", arg, "` has ", sum(is.na(y)), " missing label",
           if (sum(is.na(y)) > 1L) "s", ". ", remedy)
   }
-  y <- droplevels(y)
+  rows <- tabulate(y, nlevels(y))
+  y <- label_factor(cumsum(rows > 0L)[y], levels(y)[rows > 0L])
   if (nlevels(y) < 2L) {
     abort("classes", "`", arg, "` must have at least two classes, not ", nlevels(y),
           if (nlevels(y) == 1L) paste0(" (\"", levels(y), "\")"), ".")
   }
-  small <- table(y) < min_rows
+  small <- rows[rows > 0L] < min_rows
   if (any(small)) {
     abort("classes", "Each class of `", arg, "` must have at least ", min_rows, " rows: ",
           paste0("\"", levels(y)[small], "\"", collapse = ", "), " has fewer.")
@@ -241,8 +242,12 @@ column_remedy <- function(arg) paste0(" Give a column of it, such as `", arg, "[
 
 # Classes have no order and no names, and a level NA is a missing value like any other.
 plain_factor <- function(y) {
-  factor(as.character(unname(y)), levels = setdiff(levels(y), NA))
+  known <- as.character(setdiff(levels(y), NA))
+  label_factor(match(levels(y), known)[as.integer(y)], known)
 }
+
+# The factor of what already are numbers of its levels; factor() would compare labels.
+label_factor <- function(numbers, levels) structure(numbers, levels = levels, class = "factor")
 
 # A square, symmetric, finite matrix: what every `K` must be.
 check_gram <- function(K, arg = "K") {

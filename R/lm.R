@@ -175,7 +175,8 @@ new_lm <- function(fit, parts, keep) {
     ridge = fit$ridge, loo = fit$loo, nested = nested,
     levels = levels(classes), n = nrow(fitted),
     error = weighted_mean(
-      if (is.null(classes)) rowMeans(residuals^2) else guess != classes, parts$weights
+      if (is.null(classes)) rowMeans(residuals^2) else as.integer(guess) != as.integer(classes),
+      parts$weights
     ),
     df.residual = rest$df.residual, deviance = if (is.null(classes)) rest$deviance,
     total = rest$total, prior = rest$prior, spread = rest$spread,

@@ -161,7 +161,7 @@ indicators <- function(y) {
 
 classes_of <- function(values, levels) {
   best <- if (nrow(values)) max.col(values, ties.method = "first") else integer()
-  factor(levels[best], levels = levels)
+  label_factor(best, levels)
 }
 
 # NA where a row has missing values; `decide` is classes_of() or like it.
