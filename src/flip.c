@@ -32,7 +32,7 @@ typedef struct {
   double *sums[2];
   double *target, *base;
   float *rough[2]; /* base and target in single precision */
-  double unit;     /* of lengths there */
+  double unit, by; /* what lengths and targets are multiplied by there */
 } flip_tile;
 
 size_t ke_flip_work(void) { return 3 * CELLS; }
@@ -225,14 +225,11 @@ INLINE void to_single_body(const double *from, size_t count, double by, float *t
 DEFINE_DISPATCHED(static, to_single, (const double *from, size_t count, double by, float *to),
                   (from, count, by, to))
 
-/* A power of two by which rows are multiplied, and gamma divided twice: floats reach no farther
- * than 1e38. */
-static double unit_of(const ke_flip *f)
+/* A power of two near `most` to the given power: floats reach no farther than from 1e-38 to 1e38.
+ */
+static double two_near(double most, double power)
 {
-  double most = 0.0;
-  for (size_t e = 0; e < f->d; e++)
-    most = f->gamma[e] > most ? f->gamma[e] : most;
-  return most > 0.0 && most <= DBL_MAX ? ldexp(1.0, ilogb(most) / 2) : 1.0;
+  return most >= DBL_MIN && most <= DBL_MAX ? ldexp(1.0, (int)(power * ilogb(most))) : 1.0;
 }
 
 /* Distances and targets of a tile as rough_cells has them. */
@@ -241,7 +238,7 @@ static void make_rough(const flip_tile *t)
   for (size_t j = 0; j < t->k; j++) {
     float *base = t->rough[0] + j * KE_FLIP_TILE;
     to_single(t->base + j * t->m, t->m, t->unit * t->unit, base);
-    to_single(t->target + j * t->m, t->m, 1.0, t->rough[1] + j * KE_FLIP_TILE);
+    to_single(t->target + j * t->m, t->m, t->by, t->rough[1] + j * KE_FLIP_TILE);
     for (size_t i = t->m; i < KE_FLIP_TILE; i++)
       base[i] = HUGE_VALF;
   }
@@ -266,7 +263,7 @@ static void rough_column(void *data, size_t e, size_t worker)
     const rough_cells c = {t->rough[0] + at, t->rough[1] + at, x, end, 0.0f, gamma};
     add_rough(&c, ke_smaller(FEW, t->k - j), z + j, t->i0 == t->j0 ? j : 0, sums);
   }
-  t->sums[0][e] += 2.0 * sums[0];
+  t->sums[0][e] += 2.0 / t->by * sums[0];
   t->sums[1][e] += 2.0 * sums[1];
 }
 
@@ -286,26 +283,31 @@ static void set_distances(const flip_tile *t)
     }
 }
 
-/* What rows have with themselves, where a column is wanted. */
-static void start_sums(const ke_flip *f, double *kt, double *kk)
+/* What rows have with themselves, where a column is wanted; the answer is the largest of their
+ * targets, which no other target exceeds. */
+static double start_sums(const ke_flip *f, double *kt, double *kk)
 {
-  double own = 0.0, block[KE_PANEL * KE_PANEL];
+  double own = 0.0, most = 0.0, block[KE_PANEL * KE_PANEL];
   for (size_t i = 0; i < f->n; i += KE_PANEL) {
     const size_t m = ke_smaller(KE_PANEL, f->n - i);
     ke_inner(&f->target, i, m, &f->target, i, m, block, KE_PANEL);
-    for (size_t q = 0; q < m; q++)
+    for (size_t q = 0; q < m; q++) {
       own += block[q * (KE_PANEL + 1)];
+      most = fmax(most, block[q * (KE_PANEL + 1)]);
+    }
   }
   for (size_t e = 0; e < f->d; e++) {
     kt[e] = f->gamma[e] > 0.0 ? own : 0.0;
     kk[e] = f->gamma[e] > 0.0 ? (double)f->n : 0.0;
   }
+  return most;
 }
 
 void ke_flip_sums(const ke_flip *f, double *kt, double *kk, double *work, const ke_env *env)
 {
-  const double unit = f->rough ? unit_of(f) : 1.0;
-  start_sums(f, kt, kk);
+  const double most = start_sums(f, kt, kk),
+               unit = f->rough ? two_near(ke_largest(f->gamma, f->d), 0.5) : 1.0,
+               by = f->rough ? two_near(most, -1.0) : 1.0;
   for (size_t j0 = 0; j0 < f->n; j0 += KE_FLIP_TILE)
     for (size_t i0 = j0; i0 < f->n; i0 += KE_FLIP_TILE) {
       flip_tile t = {f,
@@ -317,7 +319,8 @@ void ke_flip_sums(const ke_flip *f, double *kt, double *kk, double *work, const 
                      work,
                      work + CELLS,
                      {(float *)(work + 2 * CELLS), (float *)(work + 2 * CELLS) + CELLS},
-                     unit};
+                     unit,
+                     by};
       ke_inner(&f->target, i0, t.m, &f->target, j0, t.k, t.target, t.m);
       set_distances(&t);
       ke_check(env);
