@@ -32,36 +32,44 @@ static ke_status one_start(void *self, int normalised, ke_start *out, const ke_e
 /* Rows of a tile to look at before all of them; of few rows all at once. */
 static size_t slice_of(size_t n)
 {
-  const size_t rows = KE_TILE * ENOUGH / n;
-  return n < 4 * ENOUGH ? KE_TILE : (rows / 8 + 1) * 8;
+  return n < 8 * ENOUGH ? KE_TILE : (KE_TILE * ENOUGH / n / 8 + 1) * 8;
 }
 
-/* Of at most KE_BLOCK rows. */
+/* Of at most KE_BLOCK rows; `squares` of what tiles add to it, or NULL. */
 static void block_fitness(ke_one_body *one, const size_t *rows, size_t count, size_t slice,
-                          double *out, double *work, const ke_env *env)
+                          double *out, double *squares, double *work, const ke_env *env)
 {
   const ke_body *b = &one->body;
   ke_ladder sums = ke_new_ladder(count, one->sums);
   b->source->does->gather(b->source->self, KE_PICKS, rows, count);
-  ke_body_fitness(b, count, slice, &sums, work, env);
+  ke_body_fitness(b, count, slice, &sums, squares, work, env);
   ke_ladder_total(&sums, out);
-  for (size_t j = 0; j < count; j++)
+  for (size_t j = 0; j < count; j++) {
     out[j] *= b->inverse[rows[j]];
+    if (squares)
+      squares[j] *= b->inverse[rows[j]] * b->inverse[rows[j]];
+  }
 }
 
-/* What the best has at least, given sums over a sample of terms between 0 and 1: their variance is
- * at most their sum. */
-static double least_of_best(const double *fitness, size_t count)
+/* The most that each of the rows may have, from a sample; the answer is what the best has at least.
+ * Rows of a tile may be near each other, so it is tiles that count as independent: their sums, of
+ * terms between 0 and 1, vary as they are seen to, but no less than terms by themselves might. */
+static double sample_fitness(ke_one_body *one, const size_t *rows, size_t count, size_t slice,
+                             double *most, double *work, const ke_env *env)
 {
-  double least = 0.0;
-  for (size_t j = 0; j < count; j++)
-    least = fmax(least, fitness[j] - ERRORS * sqrt(fitness[j]));
+  const double tiles = (double)ke_body_tiles(&one->body);
+  double squares[KE_BLOCK], least = 0.0;
+  for (size_t j = 0; j < count; j += KE_BLOCK) {
+    const size_t m = ke_smaller(KE_BLOCK, count - j);
+    block_fitness(one, rows + j, m, slice, most + j, squares, work, env);
+    for (size_t k = 0; k < m; k++) {
+      const double sum = most[j + k], spread = squares[k] - sum * sum / tiles,
+                   error = isfinite(spread) ? ERRORS * sqrt(fmax(spread, sum)) : INFINITY;
+      least = fmax(least, sum - error);
+      most[j + k] = sum + error + ERRORS * ERRORS * (double)slice;
+    }
+  }
   return least;
-}
-
-static int may_be_best(double fitness, double least)
-{
-  return fitness + ERRORS * sqrt(fitness) + ERRORS * ERRORS >= least;
 }
 
 /* Rows that a sample shows to fall short of the best have fitness 0. */
@@ -70,21 +78,19 @@ static void searched_fitness(ke_one_body *one, const size_t *rows, size_t count,
 {
   const size_t slice = slice_of(one->body.n);
   const int sampled = slice < KE_TILE;
-  for (size_t j = 0; sampled && j < count; j += KE_BLOCK)
-    block_fitness(one, rows + j, ke_smaller(KE_BLOCK, count - j), slice, fitness + j, work, env);
-  const double least = sampled ? least_of_best(fitness, count) : 0.0;
+  const double least = sampled ? sample_fitness(one, rows, count, slice, fitness, work, env) : 0.0;
   for (size_t j = 0; j < count;) {
     size_t m = 0, at[KE_BLOCK], row[KE_BLOCK];
     double value[KE_BLOCK];
     for (; j < count && m < KE_BLOCK; j++) {
-      if (!sampled || may_be_best(fitness[j], least)) {
+      if (!sampled || fitness[j] >= least) {
         at[m] = j;
         row[m++] = rows[j];
       }
       fitness[j] = 0.0;
     }
     if (m > 0)
-      block_fitness(one, row, m, KE_TILE, value, work, env);
+      block_fitness(one, row, m, KE_TILE, value, NULL, work, env);
     for (size_t k = 0; k < m; k++)
       fitness[at[k]] = value[k];
   }

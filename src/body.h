@@ -60,11 +60,11 @@ typedef struct {
 ke_status ke_body_start(ke_body *body, int normalised, ke_beginning *out);
 
 /* sum_j k_ij^2 / k_jj over `slice` of the body's rows j in each tile (KE_TILE: all) for each of the
- * `count` rows i in set KE_PICKS, into a ladder of width `count`. work: ke_fitness_work(threads)
- * doubles. */
+ * `count` rows i in set KE_PICKS, into a ladder of width `count`; the sum of its tiles' squares
+ * into `squares`, unless that is NULL. work: ke_fitness_work(threads) doubles. */
 size_t ke_fitness_work(int threads);
-void ke_body_fitness(const ke_body *body, size_t count, size_t slice, ke_ladder *out, double *work,
-                     const ke_env *env);
+void ke_body_fitness(const ke_body *body, size_t count, size_t slice, ke_ladder *out,
+                     double *squares, double *work, const ke_env *env);
 
 /* ---- update ------------------------------------------------------------------------------- */
 

@@ -192,7 +192,7 @@ SEXP ffi_body_fitness(SEXP source, SEXP state, SEXP where, SEXP x, SEXP threads)
     const size_t m = ke_smaller(KE_BLOCK, count - q * KE_BLOCK);
     ke_ladder sums = new_ladder(m);
     host(&s, &g, q * KE_BLOCK, m);
-    ke_body_fitness(&b, m, KE_TILE, &sums, work, &env);
+    ke_body_fitness(&b, m, KE_TILE, &sums, NULL, work, &env);
     SET_VECTOR_ELT(out, (R_xlen_t)q, nodes_to_r(&sums));
   }
   UNPROTECT(1);

@@ -7,6 +7,7 @@
 
 #include "simd.h"
 #include "threads.h"
+#include "vector.h"
 
 #include <float.h>
 #include <math.h>
@@ -105,16 +106,21 @@ static void fitness_of_tile(void *data, size_t q, size_t worker)
     weighted_squares(tile + j * KE_TILE, f->b->inverse + i, m, f->sums + q * f->count + j);
 }
 
-void ke_body_fitness(const ke_body *b, size_t count, size_t slice, ke_ladder *out, double *work,
-                     const ke_env *env)
+void ke_body_fitness(const ke_body *b, size_t count, size_t slice, ke_ladder *out, double *squares,
+                     double *work, const ke_env *env)
 {
   const ke_env crew = ke_source_env(b->source, env);
   fitness f = {b, count, 0, slice, work, work + TILES * KE_BLOCK};
+  ke_clear(squares, squares ? count : 0);
   for (; f.i0 < b->n; f.i0 += KE_CHUNK) {
     const size_t tiles = (ke_smaller(KE_CHUNK, b->n - f.i0) + KE_TILE - 1) / KE_TILE;
     ke_check(env);
     ke_share(&crew, tiles, (double)(slice * count) * b->source->cost, fitness_of_tile, &f);
-    for (size_t q = 0; q < tiles; q++)
-      ke_ladder_add(out, (b->first + f.i0) / KE_TILE + q, 1, f.sums + q * count);
+    for (size_t q = 0; q < tiles; q++) {
+      const double *sums = f.sums + q * count;
+      ke_ladder_add(out, (b->first + f.i0) / KE_TILE + q, 1, sums);
+      for (size_t j = 0; squares && j < count; j++)
+        squares[j] += sums[j] * sums[j];
+    }
   }
 }

@@ -275,12 +275,14 @@ test_that("the first fvs pick looks at `first` evenly spaced rows", {
 })
 
 # As long as rows are few enough, all of them judge each that is searched; here a sample does first.
-# They come in periods and in order, as rows of designs and of panels do.
+# They come in periods, in order and in runs, as rows of designs and of panels do.
 test_that("the first fvs pick of very many rows is that of all of them", {
-  n <- 264001
+  n <- 530001
   set.seed(16)
   wave <- cbind(sin(2 * pi * seq_len(n) / 24) + rnorm(n) / 4, rnorm(n))
-  orders <- list(periods = wave, sorted = wave[order(wave[, 1] + wave[, 2]), ])
+  few <- matrix(rnorm(40), 20)
+  runs <- few[rep(sample(20, ceiling(n / 120), TRUE), each = 120)[1:n], ]
+  orders <- list(periods = wave, sorted = wave[order(wave[, 1] + wave[, 2]), ], runs = runs)
   for (x in orders) {
     searched <- unique(round(seq(1, n, length.out = 60)))
     distance <- function(i) (x[, 1] - x[i, 1])^2 + (x[, 2] - x[i, 2])^2
