@@ -32,7 +32,7 @@ shared_candidates <- function(problem, verbose, cluster) {
 shared_kernel <- function(problem, kernel, share) {
   parts <- problem$plan$shared(problem, kernel, problem$grid$settings, problem$dots, share)
   values <- lapply(parts$fits, function(fit) {
-    left <- fold_residuals(parts$plain, fit$size, fit$ridge, problem$folds)
+    left <- fold_residuals(parts, fit$size, fit$ridge, problem$folds)
     unlist(Map(function(fold, residual) {
       fold_metrics(problem, parts$y, parts$y$matrix - residual, fold, parts$threads)
     }, problem$folds, left))
@@ -41,14 +41,29 @@ shared_kernel <- function(problem, kernel, share) {
 }
 
 # Residuals of every row from the fit without its fold, a matrix for each assignment of folds.
-# `plain` is the regression without ridge.
-fold_residuals <- function(plain, size, ridge, folds) {
-  left <- .Call(ffi_without_folds, plain, size, ridge, lapply(folds, as.integer))
-  if (is.null(left)) {
-    abort("singular", "`ridge` = ", format(ridge, digits = 3), " is too small to leave folds out ",
-          "of one regression: give a larger one, or `shared = FALSE`.")
-  }
-  left
+# `parts$plain` is the regression without ridge. Where a fold holds nearly all there is of some
+# direction it is left out by another regression.
+fold_residuals <- function(parts, size, ridge, folds) {
+  turn <- ridge_factor(parts$plain, size, ridge)$q
+  left <- .Call(ffi_without_folds, parts$plain, turn, lapply(folds, as.integer))
+  Map(function(left, fold) {
+    for (f in unique(fold[is.nan(left[, 1L])])) {
+      out <- fold == f
+      left[out, ] <- refitted_residuals(parts, size, ridge, out)
+    }
+    left
+  }, left, folds)
+}
+
+# Of the rows `out`, from the regression on the others.
+refitted_residuals <- function(parts, size, ridge, out) {
+  z <- parts$z[, seq_len(size), drop = FALSE]
+  y <- parts$y$matrix
+  fit <- regress(z[!out, , drop = FALSE], list(matrix = y[!out, , drop = FALSE]), ridge,
+                 take_rows(parts$weights, !out), parts$threads)
+  gap <- z[out, , drop = FALSE] - rep(fit$center, each = sum(out))
+  y[out, , drop = FALSE] - rep(fit$mean, each = sum(out)) -
+    product(gap, nested_coefficients(fit, size), parts$threads)
 }
 
 # The metric on each fold. Probabilities come from the values of rows in the other folds.

@@ -153,7 +153,7 @@ SEXP ffi_regress(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP intercept, SEXP 
 SEXP ffi_regress_over(SEXP z, SEXP y, SEXP ridge, SEXP weights, SEXP threads, SEXP rest);
 ke_regression ffi_regression(SEXP fit);
 ke_env ffi_regression_env(SEXP fit);
-SEXP ffi_without_folds(SEXP fit, SEXP size, SEXP ridge, SEXP folds);
+SEXP ffi_without_folds(SEXP fit, SEXP turn, SEXP folds);
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);
 SEXP ffi_bidiagonalise(SEXP fit, SEXP size);
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges);

@@ -26,39 +26,32 @@ static size_t sort_folds(SEXP fold, size_t n, size_t *first, size_t *rows)
 }
 
 /* Residuals of every row from the fit without its fold (1, 2, ..., none empty), a matrix for each
- * assignment; NULL where one cannot be left out. `fit` is that of ffi_regress() without ridge. */
-SEXP ffi_without_folds(SEXP fit, SEXP size, SEXP ridge, SEXP folds)
+ * assignment; NaN for a fold that must be left out by refitting. `fit` is that of ffi_regress()
+ * without ridge, `turn` R U^{-1} of its first columns at the ridge (folds.h). */
+SEXP ffi_without_folds(SEXP fit, SEXP turn, SEXP folds)
 {
   const ke_regression g = ffi_regression(fit);
   const ke_env env = ffi_regression_env(fit);
-  const double asked = Rf_asReal(size), penalty = Rf_asReal(ridge);
-  ffi_assert(asked >= 1.0 && asked <= (double)g.L, "size");
-  ffi_assert(penalty > 0.0 && !g.rest, "ridge");
+  ke_hat h = {.g = &g};
+  size_t rows_of_turn;
+  h.turn = ffi_matrix(turn, &rows_of_turn, &h.size, "turn");
+  ffi_assert(rows_of_turn == h.size && h.size > 0 && h.size <= g.L && !g.rest, "turn");
   ffi_assert(TYPEOF(folds) == VECSXP, "folds");
-  const size_t n = g.n, k = g.k, s = (size_t)asked;
-  const ke_hat h = {&g,
-                    s,
-                    penalty,
-                    ffi_doubles(n * (s + 1)),
-                    ffi_doubles(n * k),
-                    ffi_doubles(2 * s * s + (s + 1) * k)};
+  const size_t n = g.n, k = g.k, s = h.size;
+  h.q = ffi_doubles(n * (s + 1));
+  h.residual = ffi_doubles(n * k);
+  h.work = ffi_doubles((s + 1) * k);
   size_t *first = ffi_sizes(n + 1), *rows = ffi_sizes(n);
   SEXP out = PROTECT(Rf_allocVector(VECSXP, XLENGTH(folds)));
-  int good = ke_find_hat(&h, &env);
-  for (R_xlen_t a = 0; good && a < XLENGTH(folds); a++) {
+  ke_find_hat(&h, &env);
+  for (R_xlen_t a = 0; a < XLENGTH(folds); a++) {
     const void *before = vmaxget();
-    ke_folds f = {&h,
-                  sort_folds(VECTOR_ELT(folds, a), n, first, rows),
-                  first,
-                  rows,
-                  NULL,
-                  NULL,
-                  (int *)ffi_alloc((s + 1) * (size_t)env.threads, sizeof(int))};
+    ke_folds f = {&h, sort_folds(VECTOR_ELT(folds, a), n, first, rows), first, rows, NULL, NULL};
     f.out = REAL(SET_VECTOR_ELT(out, a, Rf_allocMatrix(REALSXP, (int)n, (int)k)));
     f.work = ffi_doubles(ke_folds_work(&f) * (size_t)env.threads);
-    good = ke_without_folds(&f, &env);
+    ke_without_folds(&f, &env);
     vmaxset(before);
   }
   UNPROTECT(1);
-  return good ? out : R_NilValue;
+  return out;
 }

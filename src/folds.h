@@ -8,14 +8,14 @@
 typedef struct {
   const ke_regression *g; /* after ke_regress(), without ridge */
   size_t size;
-  double ridge; /* positive */
-  double *q;    /* n x (size + 1): H = q q' is the hat matrix of rows times the root of weights */
+  const double *turn; /* size x size: R U^{-1}, U'U = R'R + ridge */
+  double *q; /* n x (size + 1): H = q q' is the hat matrix of rows times the root of weights */
   double *residual; /* n x k: of those rows */
-  double *work;     /* 2 x size x size, and (size + 1) x k */
+  double *work;     /* (size + 1) x k */
 } ke_hat;
 
-/* Fill q and residual; 0 when the ridge is nothing beside the columns. */
-int ke_find_hat(const ke_hat *h, const ke_env *env);
+/* Fill q and residual. */
+void ke_find_hat(const ke_hat *h, const ke_env *env);
 
 /* Rows of every fold, one fold after the other. */
 typedef struct {
@@ -24,12 +24,12 @@ typedef struct {
   const size_t *first, *rows; /* fold i: rows[first[i]] to rows[first[i + 1] - 1] */
   double *out;                /* n x k */
   double *work;               /* ke_folds_work() doubles a thread */
-  int *pivot;                 /* h->size + 1 a thread */
 } ke_folds;
 
 size_t ke_folds_work(const ke_folds *f);
 
-/* Residuals of the rows of every fold from the fit without it. 0 when a fold has no such fit. */
-int ke_without_folds(const ke_folds *f, const ke_env *env);
+/* Residuals of the rows of every fold from the fit without it; NaN for a fold whose rows hold all
+ * but 1e-6 of a direction, and with it the digits. */
+void ke_without_folds(const ke_folds *f, const ke_env *env);
 
 #endif

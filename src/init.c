@@ -81,7 +81,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_subset_reduce, 5),
     ENTRY(ffi_threads_born, 0),
     ENTRY(ffi_weighted_columns, 3),
-    ENTRY(ffi_without_folds, 4),
+    ENTRY(ffi_without_folds, 3),
     ENTRY(ffi_zeros, 2),
     {NULL, NULL, 0}};
 /* clang-format on */

@@ -290,14 +290,6 @@ static int eliminate(size_t n, double *a, int *pivot, const ke_env *env)
   return 1;
 }
 
-int ke_solve_any(size_t n, size_t k, double *a, double *b, int *pivot, const ke_env *env)
-{
-  if (!eliminate(n, a, pivot, env))
-    return 0;
-  ke_getrs(n, k, a, n, pivot, b, n);
-  return 1;
-}
-
 int ke_solve(size_t n, size_t k, double *a, double *b, double *work, int *whole, const ke_env *env)
 {
   const double norm = ke_norm_one(n, a, n);

@@ -43,7 +43,4 @@ int ke_cholesky_upper(size_t n, double *a, size_t lda, const ke_env *env);
  * n, whole: 2 n. */
 int ke_solve(size_t n, size_t k, double *a, double *b, double *work, int *whole, const ke_env *env);
 
-/* The same unless A is exactly singular; pivot: n. */
-int ke_solve_any(size_t n, size_t k, double *a, double *b, int *pivot, const ke_env *env);
-
 #endif

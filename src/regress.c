@@ -289,13 +289,16 @@ static void centre(const ke_regression *g, double *a, size_t columns, double *me
 }
 
 /* Rows times the root of their weight, or divided by it. */
-static void weigh_rows(const ke_regression *g, double *a, size_t columns, int divided)
+static void weigh_rows(const ke_regression *g, double *a, size_t columns, int divided,
+                       const ke_env *env)
 {
-  for (size_t l = 0; g->weight && l < columns; l++)
+  for (size_t l = 0; g->weight && l < columns; l++) {
     for (size_t i = 0; i < g->n; i++) {
       const double root = sqrt(g->weight[i]);
       a[i + l * g->n] = divided ? a[i + l * g->n] / root : a[i + l * g->n] * root;
     }
+    ke_check(env);
+  }
 }
 
 /* z from its source, centred and weighed, a column at a time while it is at hand. */
@@ -308,7 +311,7 @@ static void take_column(void *data, size_t l, size_t worker)
   if (g->from != g->z)
     memcpy(column, g->from + l * g->n, g->n * sizeof(double));
   centre(g, column, 1, g->mean + l, &alone);
-  weigh_rows(g, column, 1, 0);
+  weigh_rows(g, column, 1, 0, &alone);
 }
 
 static void take_coordinates(ke_regression *g, const ke_env *env)
@@ -329,11 +332,11 @@ void ke_regress(ke_regression *g, const ke_env *env)
   g->total = total_weight(g);
   take_coordinates(g, env);
   centre(g, g->y, g->k, g->y_mean, env);
-  weigh_rows(g, g->y, g->k, 0);
+  weigh_rows(g, g->y, g->k, 0, env);
   if (!by_cholesky(g, env))
     by_gram_schmidt(g, env);
   for (size_t l = 0; l < g->L; l++)
     g->dependent[l] = is_zero(g->z + l * g->n, g->n);
-  weigh_rows(g, g->z, g->L, 1);
-  weigh_rows(g, g->y, g->k, 1);
+  weigh_rows(g, g->z, g->L, 1, env);
+  weigh_rows(g, g->y, g->k, 1, env);
 }

@@ -180,9 +180,9 @@ glue_calls <- function() {
         list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
     ffi_without_folds = list(
-      list(regression, 2, 1, list(rep_len(1:2, nrow(x)))),
+      list(regression, diag(2), list(rep_len(1:2, nrow(x)))),
       list(list(within_list(regression, y = x[-1, ]), within_list(regression, rest = diag(2))),
-        list(0, 3, NA_real_), list(0, -1, NA_real_),
+        list(diag(3), diag(2)[, 1, drop = FALSE], diag(0), 1:4),
         list(1:2, list(1:2), list(rep(0L, nrow(x))), list(rep(1, nrow(x)))))
     ),
     ffi_row_squares = list(list(x, 2),

@@ -872,11 +872,11 @@ test_that("without a basis every row of the other folds serves", {
   expect_equal(tuned$results$error, twin)
 })
 
-test_that("a ridge too small for folds that share a basis is refused", {
+test_that("folds that share a basis are left out whatever the ridge", {
   x <- cbind(0:5, c(1, 0, 1, 0, 2, 1))
-  grid <- list(kernel = rbf_kernel(0.001), ridge = 1e-17)
-  expect_error(kernel_tune(x, x[, 1], folds = 6, grid = grid, shared = TRUE),
-    "`ridge` = 1e-17 is too small", class = "kernelect_error_singular")
+  grid <- list(kernel = rbf_kernel(0.001), ridge = 1e-17) # no row knows of another
+  tuned <- kernel_tune(x, x[, 1], folds = 6, grid = grid, shared = TRUE)
+  expect_equal(tuned$results$error, mean((0:5 - (15 - 0:5) / 5)^2))
 })
 
 test_that("the title of a choice within one standard error says so", {
@@ -884,4 +884,34 @@ test_that("the title of a choice within one standard error says so", {
     rule = "one_se")
   expect_words(sprintf("Chosen: error %s at size %s", format(tuned$best$error, digits = 3),
     tuned$best$size), plot_words(plot(tuned)))
+})
+
+# A dummy of one row has all there is of a direction in the fold of that row. With as many basis rows
+# as columns the penalty of a linear kernel is that of coefficients.
+test_that("folds that hold a direction alone are left out by refitting", {
+  x <- cbind(random_matrix(60, 2, 3), 0)
+  y <- x[, 1] + random_matrix(60, 1, 4)[, 1]
+  w <- rep(1:2, 30)
+  refitted <- function(out, ridge) {
+    mean_of <- function(v) colSums(w[!out] * v) / sum(w[!out])
+    center <- mean_of(x[!out, ])
+    root <- sqrt(w[!out])
+    rows <- rbind(root * (x[!out, ] - rep(center, each = sum(!out))), sqrt(ridge) * diag(3))
+    b <- qr.coef(qr(rows), c(root * (y[!out] - mean_of(cbind(y[!out]))), 0, 0, 0))
+    away <- x[out, , drop = FALSE] - rep(center, each = sum(out))
+    gap <- y[out] - mean_of(cbind(y[!out])) - away %*% b
+    sum(w[out] * gap^2)
+  }
+  for (s in c(1e3, 1e5)) {
+    x[7, 3] <- s
+    for (ridge in c(1e-6, 1e-4)) {
+      for (fold in list(1:60, rep(1:10, 6))) {
+        tuned <- kernel_tune(x, y, grid = list(kernel = list(linear_kernel()), size = 3,
+                                               ridge = ridge), folds = fold, shared = TRUE,
+                             basis = "cholesky", tol = 0, scale = FALSE, weights = w)
+        left <- vapply(seq_len(max(fold)), function(f) refitted(fold == f, ridge), 0)
+        expect_equal(tuned$results$error, sum(left) / sum(w), tolerance = 1e-6)
+      }
+    }
+  }
 })
