@@ -874,7 +874,7 @@ test_that("without a basis every row of the other folds serves", {
 
 test_that("folds that share a basis are left out whatever the ridge", {
   x <- cbind(0:5, c(1, 0, 1, 0, 2, 1))
-  grid <- list(kernel = rbf_kernel(0.001), ridge = 1e-17) # no row knows of another
+  grid <- list(kernel = rbf_kernel(0.001), ridge = 1e-17, size = 6) # no row knows of another
   tuned <- kernel_tune(x, x[, 1], folds = 6, grid = grid, shared = TRUE)
   expect_equal(tuned$results$error, mean((0:5 - (15 - 0:5) / 5)^2))
 })
