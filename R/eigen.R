@@ -5,7 +5,6 @@
 # eigen() cannot be interrupted. Vectors of values up to `least` times the largest may be left out.
 symmetric_eigen <- function(a, least = -Inf) {
   if (nrow(a) <= 300L) return(eigen(a, symmetric = TRUE))
-  if (least == -Inf) least <- -2 # of the largest absolute value: none is below
   found <- .Call(ffi_eigen, a, least)
   if (is_status(found)) raise_status(found)
   found

@@ -148,6 +148,11 @@ static void reverse(double *v, size_t n, size_t size)
     }
 }
 
+double ke_eigen_floor(const double *values, size_t n, double least)
+{
+  return least == -INFINITY ? least : least * fmax(fabs(values[0]), fabs(values[n - 1]));
+}
+
 ke_status ke_symmetric_eigen(size_t n, double *a, double least, double *values, double *vectors,
                              double *work, int *whole, const ke_env *env)
 {
@@ -156,7 +161,7 @@ ke_status ke_symmetric_eigen(size_t n, double *a, double least, double *values, 
   ke_check(env);
   if (!ke_tridiagonal_eigen(n, values, e, vectors, rest, whole, env))
     return KE_NOT_FINITE;
-  const double floor = least * fmax(fabs(values[0]), fabs(values[n - 1]));
+  const double floor = ke_eigen_floor(values, n, least);
   size_t from = 0;
   while (from < n && !(values[from] > floor))
     from++;

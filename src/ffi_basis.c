@@ -163,13 +163,27 @@ static void allocate_head(ke_basis *b)
   b->pool.chosen = ffi_sizes(KE_BLOCK);
 }
 
-/* Columns to start with: all that may come, but not more than two gigabytes unasked. What is not
- * used is not touched, and costs nothing; to move columns into a larger factor does. */
+/* Whether the system would give as much now. */
+static int is_there(size_t bytes)
+{
+  void *volatile memory = malloc(bytes); /* else compilers take it for granted */
+  free(memory);
+  return memory != NULL;
+}
+
+/* Columns to start with: all that may come, but not more than two gigabytes unasked, nor than there
+ * are. What is not used is not touched, and costs nothing; to move columns into a larger factor
+ * does. */
 static size_t first_capacity(const ke_basis *b, SEXP rule)
 {
   const double asked = ffi_number(rule, "columns");
-  const size_t modest = ((size_t)1 << 28) / b->bodies.n, few = 2 * KE_BLOCK;
-  return ke_smaller(b->limit, asked > 0 ? ffi_size(asked, "columns") : modest > few ? modest : few);
+  const size_t n = b->bodies.n, few = ke_smaller(b->limit, 2 * KE_BLOCK);
+  size_t columns = ke_smaller(b->limit, ((size_t)1 << 28) / n);
+  if (asked > 0)
+    return ke_smaller(b->limit, ffi_size(asked, "columns"));
+  while (columns > few && !is_there(n * columns * sizeof(double)))
+    columns /= 4;
+  return columns > few ? columns : few;
 }
 
 /* The more candidates, the fewer rounds over all rows: of many rows a hundredth earn their cost. */

@@ -22,7 +22,7 @@ SEXP ffi_eigen(SEXP a, SEXP least)
   const ke_status status = ke_symmetric_eigen(n, copy, floor, values, vectors,
                                               ffi_doubles(ke_eigen_work(n)), whole, &env);
   size_t kept = 0;
-  while (kept < n && values[kept] > floor * fmax(fabs(values[0]), fabs(values[n - 1])))
+  while (kept < n && values[kept] > ke_eigen_floor(values, n, floor))
     kept++;
   SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, (int)n, (int)kept));
   memcpy(REAL(VECTOR_ELT(out, 1)), vectors, n * kept * sizeof(double));

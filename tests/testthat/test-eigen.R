@@ -11,6 +11,12 @@ test_that("a large matrix is taken apart as by eigen(), a small one by it", {
   }
 })
 
+test_that("nothing has the vectors of any basis", {
+  mine <- symmetric_eigen(matrix(0, 301, 301))
+  expect_identical(mine$values, numeric(301))
+  expect_equal(crossprod(mine$vectors), diag(301))
+})
+
 test_that("vectors of values that are rounding may be left out", {
   a <- tcrossprod(random_matrix(350, 7))
   some <- symmetric_eigen(a, least = 1e-12)

@@ -86,6 +86,17 @@ test_that("fits and predictions beyond a limit on memory fail with our class, an
   expect_identical(trimws(said), paste(paste(rep("kernelect_error_memory", 3), collapse = " "), 5))
 })
 
+# A factor starts with all columns that may come, as far as there is memory for them.
+test_that("a basis of few rows does not need memory for many", {
+  skip_on_cran()
+  said <- with_little_memory(1500000, c(
+    "x <- matrix(sin(seq_len(3e5)^2), 1e5)",
+    "for (keep in 1:2) fit <- list(kernel_basis, kernel_pca)[[keep]](x, rbf_kernel(10), size = Inf)",
+    "cat(class(fit)[1L], length(fit$basis$index), '\n')"
+  ))
+  expect_match(said, "^kernel_pca [1-9]")
+})
+
 test_that("a guarded function is itself but for memory that runs out", {
   f <- guarded(function(size, add = 1) numeric(size) + add)
   expect_identical(f(2), c(1, 1))
