@@ -60,7 +60,7 @@ encode_list <- function(x, field) {
 }
 
 encode_call <- function(x, field) {
-  check_callable(x[[1L]], field)
+  check_callable(x)
   parts <- vapply(as.list(x), encode_value, "", field = field)
   names <- if (!is.null(names(x))) {
     paste0(", \"names\": [", paste(json_string(names(x)), collapse = ", "), "]")
@@ -68,12 +68,19 @@ encode_call <- function(x, field) {
   paste0("\"call\": [", paste(parts, collapse = ", "), "]", names)
 }
 
-# The head of a call: a known function's name, or `package::name` of one.
-check_callable <- function(head, field, fail = fail_function) {
-  known <- function(f) is.name(f) && as.character(f) %in% text_functions
-  qualified <- is.call(head) && length(head) == 3L && identical(head[[1L]], as.name("::")) &&
-    known(head[[3L]])
-  if (!known(head) && !qualified) fail(head)
+# A call of a known function, by its name or `package::name`.
+check_callable <- function(call, fail = fail_function) {
+  head <- call[[1L]]
+  known <- if (identical(head, as.name("::"))) is_qualified(call) else is_known(head)
+  if (!known && !is_qualified(head)) fail(head)
+}
+
+is_known <- function(f) is.name(f) && as.character(f) %in% text_functions
+
+# To look into a package loads it, and loading runs what is in it.
+is_qualified <- function(f) {
+  is.call(f) && length(f) == 3L && identical(f[[1L]], as.name("::")) && is.name(f[[2L]]) &&
+    as.character(f[[2L]]) %in% text_packages && is_known(f[[3L]])
 }
 
 fail_function <- function(head) {

@@ -21,6 +21,8 @@ text_functions <- c(
   "as.character", "factor", "ordered", "cut", "poly", "scale", "ns", "bs", "::", "offset"
 )
 
+text_packages <- c("base", "stats", "splines") # that they may be looked up in
+
 text_attributes <- c(
   "names", "dim", "dimnames", "class", "levels", "row.names", "variables", "factors",
   "term.labels", "order", "intercept", "response", "predvars", "dataClasses", "coefs", "degree",
@@ -371,11 +373,11 @@ decode_symbol <- function(x) {
 decode_call <- function(x) {
   parts <- decode_list(x$call)
   if (!length(parts)) fail_text("a call is empty")
-  check_callable(parts[[1L]], "", function(head) {
+  out <- as.call(parts)
+  check_callable(out, function(head) {
     fail_text("its formula calls `", deparse1(head),
       "()`, which is not among the functions allowed")
   })
-  out <- as.call(parts)
   if (!is.null(x$names)) {
     names <- decode_strings(unclass(x$names))
     if (length(names) != length(out) || anyNA(names)) fail_text("names of a call are damaged")

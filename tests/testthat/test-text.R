@@ -132,6 +132,22 @@ test_that("what could run is not written", {
     class = "kernelect_error_argument")
 })
 
+# Merely to look into a package loads it.
+test_that("a formula may look up functions in packages of R alone", {
+  fit <- kernel_lm(mpg ~ splines::ns(wt, 3) + hp, mtcars, size = 5)
+  text <- written(fit)
+  expect_identical(predict(read_text(text), mtcars[1:2, ]), predict(fit, mtcars[1:2, ]))
+  for (bad in c("MASS", "base::system", "no")) {
+    expect_error(read_text(gsub("\"splines\"", paste0("\"", bad, "\""), text, fixed = TRUE)),
+                 "not among the functions allowed", class = "kernelect_error_text")
+  }
+  expect_error(read_text(sub("{\"symbol\": \"hp\"}", paste0(
+    "{\"call\": [{\"symbol\": \"::\"}, {\"symbol\": \"MASS\"}, {\"symbol\": \"log\"}]}"
+  ), text, fixed = TRUE)), "not among the functions allowed", class = "kernelect_error_text")
+  expect_error(write_model(kernel_lm(mpg ~ I(MASS::fractions(wt)), mtcars, size = 5), tempfile()),
+               "cannot hold", class = "kernelect_error_argument")
+})
+
 test_that("a formula that calls another function is refused on reading", {
   text <- written(kernel_lm(mpg ~ sqrt(wt), mtcars, size = 3))
   expect_match(text, "\"symbol\": \"sqrt\"", fixed = TRUE)
