@@ -12,6 +12,7 @@ calibration_penalty <- 0.05
 calibrate_softmax <- function(decisions, classes, weights = NULL, threads = 1L, start = NULL) {
   decisions <- decision_matrix(decisions)
   weights <- if (is.null(weights)) rep(1, nrow(decisions)) else as.double(weights)
+  weights <- weights * min(1, heaviest / sum(weights))
   known <- colSums(!is.finite(decisions)) == 0 # not that of a class without rows
   offset <- stats::setNames(rep(never, ncol(decisions)), levels(classes))
   if (!any(known)) known[] <- TRUE
@@ -32,6 +33,9 @@ calibrate_softmax <- function(decisions, classes, weights = NULL, threads = 1L, 
 
 # The offset of a class that cannot be: its probability is below 1e-300.
 never <- -700
+
+# Rows weigh no more than that, all together: beyond, the penalty is nothing beside rounding.
+heaviest <- 1e7
 
 # The same, with how reliable its probabilities are on the rows it was fitted to.
 calibrate_left_out <- function(decisions, classes, weights = NULL, threads = 1L) {

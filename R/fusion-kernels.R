@@ -73,11 +73,10 @@ kernel_set <- function(kernels, data, threads, basis = NULL) {
   specs <- lapply(kernels, resolve_block, data)
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
   if (!is.null(basis)) return(factor_set(specs, data, basis, threads))
-  if (!holds_matrices(nrow(data$x), specs, is.numeric(data$y))) {
-    return(row_set(specs, data, threads))
-  }
+  always <- is.numeric(data$y) || own_diagonal(specs, data$weights)
+  if (!holds_matrices(nrow(data$x), specs, always)) return(row_set(specs, data, threads))
   check_fusion_memory(nrow(data$x), length(specs), is.numeric(data$y))
-  grams <- lapply(specs, block_gram, data$x, threads)
+  grams <- lapply(specs, block_gram, data$x, threads, data$weights)
   for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
   gram_list_set(grams, specs, rownames(data$x), data$weights)
 }
@@ -112,19 +111,22 @@ row_set <- function(specs, data, threads) {
 }
 
 # Whether n x n matrices are worth their memory: by default half a gigabyte for all of them and
-# their sum. A system of equations has no other way, nor has a user's function, which is slow.
-holds_matrices <- function(n, specs, regression) {
+# their sum. A system of equations has no other way (`always`), nor has a user's function, which is
+# slow.
+holds_matrices <- function(n, specs, always) {
   limit <- check_number(getOption("kernelect.held", 5e8), "option kernelect.held", min = 0)
   needed <- 8 * as.double(n)^2 * (length(specs) + 1)
-  regression || needed <= limit ||
+  always || needed <= limit ||
     any(vapply(specs, function(spec) !is_noise(spec) && in_r(spec$kernel), NA))
 }
 
 gram_list_set <- function(grams, specs, rows, cases) {
   diagonals <- vapply(grams, diag, numeric(nrow(grams[[1L]])), USE.NAMES = FALSE)
+  diagonals <- matrix(diagonals, nrow(grams[[1L]]))
+  diagonals[, vapply(specs, is_noise, NA)] <- 1 # of every row that is repeated
   check_kernel_scale(list(
     n = nrow(grams[[1L]]), names = names(grams), rows = rows, grams = grams, kernels = specs,
-    mean_diagonal = weighted_means(matrix(diagonals, nrow(grams[[1L]])), cases), cases = cases
+    mean_diagonal = weighted_means(diagonals, cases), cases = cases
   ))
 }
 
@@ -239,10 +241,17 @@ indicator_names <- function(name, levels, columns) {
   if (all(plain %in% columns)) plain else paste0(name, "=", levels)
 }
 
-block_gram <- function(spec, x, threads) {
-  if (is_noise(spec)) return(diag(nrow(x)))
+block_gram <- function(spec, x, threads, cases = NULL) {
+  if (is_noise(spec)) return(noise_gram(nrow(x), cases))
   gram_matrix(x[, spec$columns, drop = FALSE], spec$kernel, NULL, threads)
 }
+
+# Every repetition of a row has noise of its own, of which a weighted row has the mean.
+noise_gram <- function(n, cases) {
+  diag(if (is.null(cases)) rep(1, n) else ifelse(cases > 0, 1 / cases, 1), n)
+}
+
+own_diagonal <- function(specs, cases) !is.null(cases) && any(vapply(specs, is_noise, NA))
 
 # Kernels that are positive semi-definite by construction.
 is_safe <- function(spec) is_noise(spec) || isTRUE(is_definite(spec$kernel))
@@ -262,11 +271,12 @@ gram_set <- function(kernels, weights = NULL, regression = FALSE) {
   check_equal_sizes(grams[!noise])
   rows <- common_row_names(kernels[!noise])
   for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
-  if (any(noise)) grams[noise] <- list(diag(nrow(grams[!noise][[1L]])))
   n <- nrow(grams[!noise][[1L]])
+  weights <- check_case_weights(weights, n)
   check_fusion_memory(n, sum(noise), regression)
-  gram_list_set(grams, lapply(noise, function(is) if (is) noise_kernel() else "gram"), rows,
-                check_case_weights(weights, n))
+  grams[noise] <- list(noise_gram(n, weights))
+  specs <- lapply(noise, function(is) if (is) noise_kernel() else "gram")
+  gram_list_set(grams, specs, rows, weights)
 }
 
 # Row names of the Gram matrices, or NULL: those that have names must agree.

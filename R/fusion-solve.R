@@ -112,7 +112,7 @@ solve_regression <- function(set, r, response, control) {
   w <- response$w
   K <- fused_gram(set, r, control$threads)
   means <- drop(.Call(ffi_gram_product, K, matrix(w), FALSE)) / sum(w)
-  nu <- control$noise * sum(w * diag(K)) / sum(w)
+  nu <- control$noise * sum(r * set$mean_diagonal)
   middle <- sum(w * y) / sum(w)
   A <- .Call(ffi_centred_system, K, w, means, nu)
   alpha <- solve_centred(A, sqrt(w) * (y - middle), nu, sqrt(w / sum(w)))
@@ -125,7 +125,8 @@ solve_regression <- function(set, r, response, control) {
 
 # A noise kernel is part of K among the training rows, not of the rule.
 own_noise <- function(set, r, a) {
-  sum(r[vapply(set$kernels, is_noise, NA)]) * a
+  own <- if (is.null(set$cases)) 1 else ifelse(set$cases > 0, 1 / set$cases, 1)
+  sum(r[vapply(set$kernels, is_noise, NA)]) * own * a
 }
 
 # Columns as kernels: with fewer live columns than rows the system of the columns is smaller.
@@ -156,10 +157,12 @@ solve_columns <- function(set, r, response, control) {
   a <- a - w * sum(a) / sum(w)
   beta <- drop(theta) * root
   intercept <- middle - sum(beta * means)
+  slopes <- replace(numeric(length(r)), live, beta)
   forms <- numeric(length(r))
   forms[live] <- drop(theta)^2 / r[live]
   if (control$rule == "simplex") forms <- drop(crossprod(set$x, a))^2
-  regression_fit(a, intercept, x %*% beta + intercept, forms, response$y)
+  c(regression_fit(a, intercept, x %*% beta + intercept, forms, response$y),
+    list(slopes = slopes))
 }
 
 regression_fit <- function(a, intercept, decision, forms, y) {

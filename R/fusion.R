@@ -272,8 +272,7 @@ new_fusion <- function(fit, set, response, control, data) {
   model <- list(
     weights = fit$weights, active = fit$weights > 0, dual = named_decisions(fit$lambda, response),
     intercept = if (single) fit$intercept else stats::setNames(fit$intercept, response$levels),
-    coefficients = if (columns) named_decisions(fit$weights * crossprod(set$x, fit$a), response,
-                                                set$names),
+    coefficients = if (columns) named_decisions(fusion_slopes(fit, set), response, set$names),
     path = data.frame(iteration = seq_len(fit$iterations), fit$path, check.names = FALSE),
     iterations = fit$iterations, converged = fit$converged, support = support,
     fitted.values = if (keep) named_decisions(fit$decision, response, set$rows),
@@ -294,6 +293,12 @@ new_fusion <- function(fit, set, response, control, data) {
   )
   names(model$path)[-1L] <- set$names
   new_model("kernel_fusion", model)
+}
+
+# Coefficients of columns as kernels. With little noise a is large and cancels in the sum over rows:
+# a regression knows better.
+fusion_slopes <- function(fit, set) {
+  if (is.null(fit$slopes)) fit$weights * crossprod(set$x, fit$a) else as.matrix(fit$slopes)
 }
 
 # A column per decision: a vector where there is one only.

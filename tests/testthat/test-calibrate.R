@@ -143,3 +143,13 @@ test_that("a class without rows, or decisions that are no numbers, leave probabi
   expect_equal(unname(rowSums(calibrated_probabilities(nothing, set$d))), rep(1, 40),
     tolerance = 1e-12)
 })
+
+test_that("rows of any weight are calibrated, heavy ones as by shares", {
+  model <- function(by) kernel_lda(iris[1:4], iris$Species, weights = rep(by, 150), ridge = 1e-6)
+  heavy <- model(1e9)$calibration
+  for (by in c(1e14, 1e30, 1e100)) {
+    now <- model(by)$calibration
+    expect_equal(now$slope, heavy$slope, tolerance = 1e-6)
+    expect_equal(now$offset, heavy$offset, tolerance = 1e-5)
+  }
+})

@@ -1434,3 +1434,41 @@ test_that("noise alone is the identity on rows, too, whether other kernels are t
     expect_equal(as.vector(predict(rows, data$x, type = "decision")), rep(rows$intercept, 40))
   }
 })
+
+# Each of a row's repetitions has noise of its own.
+test_that("whole weights give the fit of repeated rows with a noise kernel among the others", {
+  x <- as.matrix(mtcars[c("wt", "hp", "qsec")])
+  w <- rep(1:2, 16)
+  again <- rep(1:32, w)
+  kernels <- list(k = rbf_kernel(sigma = 1.5), l = linear_kernel(), e = noise_kernel())
+  for (y in list(mtcars$mpg, factor(mtcars$am))) {
+    for (adaptive in c(FALSE, TRUE)) {
+      fit <- function(x, y, ...) {
+        kernel_fusion(x, y, kernels, noise = 0, adaptive = adaptive, scale = FALSE, folds = 0,
+                      tol = 1e-10, max_iter = 500, ...)
+      }
+      one <- fit(x, y, weights = w)
+      two <- fit(x[again, ], y[again])
+      expect_equal(one$weights, two$weights, tolerance = 1e-3)
+      expect_equal(predict(one, x, type = "decision"), unname(predict(two, x, type = "decision")),
+                   tolerance = 1e-3, ignore_attr = TRUE)
+    }
+  }
+  grams <- list(a = gram(x, rbf_kernel(sigma = 1.5)), e = noise_kernel())
+  one <- kernel_fusion(y = mtcars$mpg, kernels = grams, noise = 0, adaptive = FALSE, weights = w)
+  many <- list(a = grams$a[again, again], e = noise_kernel())
+  two <- kernel_fusion(y = mtcars$mpg[again], kernels = many, noise = 0, adaptive = FALSE)
+  expect_equal(unname(fitted(one)), unname(fitted(two)[match(1:32, again)]))
+})
+
+test_that("coefficients of columns are right with hardly any noise, too", {
+  x <- as.matrix(mtcars[c("wt", "hp", "qsec")])
+  line <- lm(mtcars$mpg ~ x)
+  for (noise in c(0, 1e-20, 1e-14, 1e-10)) {
+    fit <- kernel_fusion(x, mtcars$mpg, noise = noise, adaptive = FALSE)
+    expect_equal(unname(predict(fit, x)), unname(fitted(line)), tolerance = 1e-6)
+    expect_equal(unname(predict(fit, x)), unname(fitted(fit)), tolerance = 1e-10)
+  }
+  heavy <- kernel_fusion(x, mtcars$mpg, weights = rep(1e14, 32))
+  expect_equal(unname(predict(heavy, x)), unname(fitted(heavy)), tolerance = 1e-8)
+})
