@@ -134,11 +134,22 @@ check_prior <- function(prior, scatter) {
   k <- length(scatter$counts)
   good <- is.numeric(prior) && length(prior) == k && all(is.finite(prior)) && all(prior >= 0)
   if (!good) must_be("prior", paste("a numeric vector of", k, "probabilities that sum to 1"), prior)
+  prior <- in_class_order(prior, names(scatter$counts))
   if (abs(sum(prior) - 1) >= 1e-8) {
     abort("argument", "`prior` must sum to 1, not ", format(sum(prior), digits = 10),
           ". Use `prior / sum(prior)`.")
   }
   stats::setNames(as.double(prior), names(scatter$counts))
+}
+
+# Values that have names belong to the classes they name.
+in_class_order <- function(prior, levels) {
+  if (is.null(names(prior))) return(prior)
+  if (!setequal(names(prior), levels) || anyDuplicated(names(prior))) {
+    abort("argument", "`prior` must be named by the classes, ", backticked(levels), ", or have no ",
+          "names; its names are ", backticked(names(prior)), ".")
+  }
+  prior[levels]
 }
 
 # Axes of the first `size` coordinates: `scaling` (unit total variance), `values`, and the class

@@ -6,6 +6,7 @@ grid_parameters <- c("kernel", "sigma", "size", "ridge", "cost")
 # column for those that are not): every row with every kernel is a candidate.
 check_grid <- function(grid, plan, rows, classify) {
   if (is.null(grid)) grid <- plan$grid(rows, classify)
+  check_grid_names(grid)
   named <- is.list(grid) && !inherits(grid, "kernelect_kernel") &&
     length(names(grid)) == length(grid) && all(names(grid) %in% grid_parameters)
   if (!named || anyDuplicated(names(grid))) {
@@ -25,6 +26,15 @@ check_grid <- function(grid, plan, rows, classify) {
   settings <- settings[!vapply(settings, is.null, NA)]
   table <- if (length(settings)) rev(expand.grid(settings)) else data.frame(row.names = 1L)
   list(kernels = check_grid_kernels(grid$kernel, grid$sigma, plan), settings = table)
+}
+
+check_grid_names <- function(grid) {
+  unknown <- if (is.list(grid) && !is.object(grid)) setdiff(names(grid), c(grid_parameters, ""))
+  if (!length(unknown)) return(invisible())
+  hint <- foreign_hint(unknown, grid_parameters)
+  if ("gamma" %in% unknown) hint <- "Give `sigma`, or `kernel = list(rbf_kernel(gamma = 1))`."
+  abort("argument", "`grid` must be a list with any of ", backticked(grid_parameters), ", and has ",
+        backticked(unknown), ".", if (!is.null(hint)) paste0(" ", hint))
 }
 
 check_grid_numbers <- function(values, arg, min = -Inf, above = NULL) {

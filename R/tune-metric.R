@@ -93,6 +93,33 @@ make_folds <- function(folds, repeats, data, seed) {
   })
 }
 
+# Ten, or as many as there are rows.
+default_folds <- function(n) {
+  if (n < 10L) inform("There are ", n, " rows, so `folds` is ", n, " in place of 10.")
+  min(10, max(n, 2))
+}
+
+# Two classes at least must be left to learn from, whichever fold is out.
+check_fold_classes <- function(problem) {
+  if (is.null(problem$classes)) return(invisible())
+  least <- if (problem$plan$own) 2L else 1L # rows a class is learned from, see training_rows()
+  for (fold in problem$folds) {
+    inside <- unclass(table(problem$classes, fold))
+    left <- rowSums(inside) - inside
+    few <- colSums(left >= least) < 2L
+    if (any(few)) {
+      abort("argument", "`folds` leave fewer than two classes with ",
+            if (least > 1L) "two rows or more" else "a row", " to learn from where fold ",
+            which(few)[1L], " is out. Use more folds, or more rows of each class.")
+    }
+    gone <- which(left == 0, arr.ind = TRUE)
+    if (nrow(gone)) {
+      class <- rownames(left)[gone[1L, 1L]]
+      warn("folds", "Fold ", gone[1L, 2L], " has all rows of class \"", class, "\": what is measured there is a model that never saw it. Spread classes over `folds`.")
+    }
+  }
+}
+
 # A vector of fold numbers, a value a row; returns 1, 2, ... in their place.
 check_own_folds <- function(folds, repeats, data) {
   if (!is.atomic(folds) || length(folds) != data$given || anyNA(folds)) {

@@ -19,6 +19,10 @@
 tune_plan <- function(fit) {
   plans <- tune_plans()
   known <- Find(function(plan) identical(plan$fit, fit), plans)
+  if (any(vapply(list(kernel_basis, kernel_pca, kernel_rank), identical, NA, fit))) {
+    abort("argument", "`fit` must predict `y`, which `kernel_basis()`, `kernel_pca()` and ",
+          "`kernel_rank()` do not. Use `kernel_lm()` or one of the others.")
+  }
   if (is.null(known)) other_plan(fit) else known
 }
 
@@ -307,4 +311,23 @@ predict_for <- function(model, newx, metric, plan) {
           plan$name, " must give a matrix with a column a class.")
   }
   value
+}
+
+# What a user's own function predicts must be of the kind, and as long, as what is true.
+check_predicted <- function(predicted, truth, metric) {
+  rows <- NROW(truth)
+  wanted <- switch(metric$needs,
+    class = "a class of `y` a row",
+    prob = "a matrix with a row a row and a column a class",
+    "a number a row for every response"
+  )
+  good <- is.atomic(predicted) && NROW(predicted) == rows && switch(metric$needs,
+    class = all(is.na(predicted) | as.character(predicted) %in% levels(truth)),
+    prob = NCOL(predicted) == nlevels(truth),
+    is.numeric(predicted) && NCOL(predicted) == NCOL(truth)
+  )
+  if (!good) {
+    abort("argument", "`predict()` of a model made by `fit` must give ", wanted, " (", rows,
+          " of them), not ", describe(predicted), ".")
+  }
 }

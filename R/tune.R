@@ -143,7 +143,7 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, metric = NUL
   repeats <- check_whole(repeats, "repeats", min = 1)
   data <- tune_rows(x, y, weights, plan, na_action)
   own_folds <- length(folds) > 1L
-  folds <- make_folds(folds, repeats, data, seed)
+  folds <- make_folds(if (missing(folds)) default_folds(data$n) else folds, repeats, data, seed)
   if (nested && own_folds && max(folds[[1L]]) < 3L) {
     abort("argument", "`nested` needs three folds at least: without one, two must be left.")
   }
@@ -250,6 +250,7 @@ reached_size <- function(model, size) {
 
 # Results of all candidates, the best of them, its row of `settings`.
 tune_problem <- function(problem, verbose = FALSE, cluster = NULL) {
+  check_fold_classes(problem)
   found <- if (problem$shared) {
     shared_candidates(problem, verbose, cluster)
   } else {
@@ -306,7 +307,9 @@ fold_values <- function(problem, out) {
     predicted <- problem$plan$predictions(train, newx, kernel, problem$grid$settings,
                                           problem$metric, problem$dots)
     vapply(predicted, function(one) {
-      if (is.null(one)) NaN else metric_value(problem$metric, one, truth, weights)
+      if (is.null(one)) return(NaN)
+      if (!problem$plan$own) check_predicted(one, truth, problem$metric)
+      metric_value(problem$metric, one, truth, weights)
     }, 0)
   }))
 }

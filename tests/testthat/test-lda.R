@@ -384,3 +384,12 @@ test_that("axes are looked for by their rank without a ridge, and by a factor wi
 test_that("a matrix that has no Cholesky factor has no axes by it", {
   expect_null(ridged_axes(matrix(1, 2, 201), -diag(201), 0.1, 1L))
 })
+
+test_that("a prior with names is that of the classes named", {
+  prior <- c(virginica = 0.8, setosa = 0.15, versicolor = 0.05)
+  one <- kernel_lda(Species ~ ., iris, prior = prior)
+  expect_identical(one$prior, prior[levels(iris$Species)])
+  expect_equal(predict(one), predict(kernel_lda(Species ~ ., iris, prior = c(0.15, 0.05, 0.8))))
+  expect_error(kernel_lda(Species ~ ., iris, prior = c(a = 0.8, setosa = 0.1, versicolor = 0.1)),
+               "`prior` must be named by the classes", class = "kernelect_error_argument")
+})

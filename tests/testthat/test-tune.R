@@ -915,3 +915,51 @@ test_that("folds that hold a direction alone are left out by refitting", {
     }
   }
 })
+
+# ---- what goes wrong ----------------------------------------------------------------------------
+
+test_that("predictions of a function of the user must be of the kind and length asked for", {
+  tune <- function(answer, ...) {
+    fit <- function(x, y, ...) structure(list(), class = "answers_anything")
+    registerS3method("predict", "answers_anything", function(object, newdata, ...) answer(newdata),
+                     envir = asNamespace("stats"))
+    kernel_tune(iris[1:4], iris$Species, fit = fit, grid = list(size = 1), folds = 3, ...)
+  }
+  bad <- list(function(x) list(class = 1), function(x) rep(1, nrow(x)), function(x) "setosa")
+  for (answer in bad) {
+    expect_error(tune(answer), "`fit` must give a class of `y` a row (50 of them)", fixed = TRUE,
+                 class = "kernelect_error_argument")
+  }
+  expect_error(tune(function(x) matrix(0.5, nrow(x), 2), metric = "brier"), "a column a class",
+               class = "kernelect_error_argument")
+  expect_equal(tune(function(x) rep("setosa", nrow(x)))$best$error, 2 / 3)
+  for (fit in list(kernel_basis, kernel_pca, kernel_rank)) {
+    expect_error(kernel_tune(mpg ~ wt, mtcars, fit = fit), "`fit` must predict `y`",
+                 class = "kernelect_error_argument")
+  }
+})
+
+test_that("folds that leave too little to learn from are blamed for it", {
+  few <- iris[c(1:2, 51:52), ]
+  for (fit in list(kernel_lm, kernel_lda)) {
+    expect_error(kernel_tune(Species ~ ., few, fit = fit, grid = list(sigma = 1:2), folds = 2),
+                 "`folds` leave fewer than two classes", class = "kernelect_error_argument")
+  }
+  more <- iris[c(1:4, 51:54), ]
+  expect_error(kernel_tune(Species ~ ., more, fit = kernel_lda, grid = list(sigma = 1:2), folds = 2,
+                           nested = TRUE),
+               "`folds` leave fewer than two classes", class = "kernelect_error_argument")
+  expect_warning(kernel_tune(iris[1:4], iris$Species, folds = rep(1:3, each = 50)),
+                 "Fold 1 has all rows of class \"setosa\"", class = "kernelect_warning_folds")
+  expect_message(tuned <- kernel_tune(mpg ~ wt, mtcars[1:5, ], grid = list(sigma = 1)),
+                 "`folds` is 5 in place of 10")
+  expect_identical(tuned$folds, 5L)
+})
+
+test_that("names of other packages in the grid are answered with ours", {
+  grid <- function(...) kernel_tune(mpg ~ wt, mtcars, grid = list(...))
+  expect_error(grid(lambda = 1), "has `lambda`. Here it is `ridge`",
+               class = "kernelect_error_argument")
+  expect_error(grid(gamma = 1), "has `gamma`. Give `sigma`", class = "kernelect_error_argument")
+  expect_error(grid(sizes = 1), "and has `sizes`", class = "kernelect_error_argument")
+})
