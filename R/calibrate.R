@@ -18,7 +18,7 @@ calibrate_softmax <- function(decisions, classes, weights = NULL, threads = 1L, 
   if (!any(known)) known[] <- TRUE
   centred <- decisions[, known, drop = FALSE]
   centred <- replace(centred - rowMeans(centred), !is.finite(decisions[, known]), 0)
-  spread <- sqrt(sum(weights * centred^2) / sum(weights))
+  spread <- spread_of(centred, weights)
   labels <- match(as.integer(classes), which(known), nomatch = 0L)
   if (!(is.finite(spread) && spread > 0)) spread <- 1
   near <- !is.null(start) && all(start$offset[known] > never)
@@ -33,6 +33,29 @@ calibrate_softmax <- function(decisions, classes, weights = NULL, threads = 1L, 
 
 # The offset of a class that cannot be: its probability is below 1e-300.
 never <- -700
+
+# Root mean square of the decisions of a row; but where most rows are decided by much less, as beside
+# a class that is far away, no more than four times what two classes of that middle lead would have.
+spread_of <- function(centred, weights) {
+  spread <- sqrt(sum(weights * centred^2) / sum(weights))
+  if (ncol(centred) < 2L) return(spread)
+  lead <- weighted_median(leads(centred), weights)
+  if (lead > 0) min(spread, 4 * lead / sqrt(2)) else spread
+}
+
+# What the largest value of each row has more than the next.
+leads <- function(values) {
+  first <- cbind(seq_len(nrow(values)), max.col(values, "first"))
+  top <- values[first]
+  values[first] <- -Inf
+  top - values[cbind(first[, 1L], max.col(values, "first"))]
+}
+
+# The least value that half of the weight does not exceed.
+weighted_median <- function(v, weights) {
+  at <- order(v)
+  v[at[which.max(cumsum(weights[at]) >= sum(weights) / 2)]]
+}
 
 # Rows weigh no more than that, all together: beyond, the penalty is nothing beside rounding.
 heaviest <- 1e7

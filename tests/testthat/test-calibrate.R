@@ -153,3 +153,30 @@ test_that("rows of any weight are calibrated, heavy ones as by shares", {
     expect_equal(now$offset, heavy$offset, tolerance = 1e-5)
   }
 })
+
+test_that("a class that is far away leaves the others their probabilities", {
+  n <- 300
+  classes <- factor(rep(c("a", "b", "c"), each = n / 3))
+  near <- with_seed(1, stats::rnorm(n, c(-1, 1, 0)[classes]))
+  for (far in c(10, 1e3, 1e6)) {
+    # of the first two classes d tells by its sign, as its true log odds 2 d
+    d <- cbind(a = -near, b = near, c = ifelse(classes == "c", far, -far))
+    p <- calibrated_probabilities(calibrate_softmax(d, classes), d)
+    two <- classes != "c"
+    expect_gt(min(p[!two, "c"]), 0.99)
+    expect_equal(unname(p[two, "b"]), stats::plogis(2 * near[two]), tolerance = 0.1)
+  }
+})
+
+test_that("the middle of weighted values and what the largest lead by are as they are said to be", {
+  v <- c(3, 1, 2, 10)
+  expect_identical(weighted_median(v, rep(1, 4)), 2)
+  for (w in list(c(1, 5, 2, 1), c(4, 1, 1, 3), c(0, 0, 0, 2))) {
+    all <- sort(rep(v, w))
+    expect_identical(weighted_median(v, w), all[ceiling(length(all) / 2)])
+  }
+  d <- random_matrix(40, 4)
+  sorted <- t(apply(d, 1, sort, decreasing = TRUE))
+  expect_equal(leads(d), sorted[, 1] - sorted[, 2])
+  expect_identical(leads(cbind(1, 1, 0)), 0)
+})
