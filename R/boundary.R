@@ -19,7 +19,8 @@
 #' @param data a data frame with the columns the model was fitted on, and its response to colour the
 #'   points by (see `y`).
 #' @param columns names of two numeric columns; the other columns are held at their median, or first
-#'   level. Default: the first two numeric ones the model uses.
+#'   level. Default: of the numeric ones the model uses the two that change most classes when rows
+#'   swap their values (of more than 50, the first two).
 #' @param y classes of the rows of `data`, or the name of their column. Default: the response of the
 #'   model's formula, else column `y`, else the only factor column, if `data` has it and it holds
 #'   classes of the model.
@@ -99,8 +100,9 @@ boundary_title <- function(error, rows, slice) {
   here <- if (!slice && !is.null(rows$wrong)) {
     sprintf("%d of %d rows on the wrong side", sum(rows$wrong, na.rm = TRUE), nrow(rows))
   }
-  if (is.null(c(left_out, here))) return("Classes assigned")
-  paste(c(left_out, here), collapse = "; ")
+  all <- c(if (slice) "A slice", left_out, here)
+  if (identical(all, "A slice")) all <- "A slice of the classes assigned"
+  if (is.null(all)) "Classes assigned" else paste(all, collapse = "; ")
 }
 
 boundary_classes <- function(object, data, y, levels) {
@@ -123,7 +125,7 @@ boundary_columns <- function(object, data, columns) {
   numeric <- names(data)[vapply(data, is.numeric, NA)]
   if (is.null(columns)) {
     used <- model_variables(object, data)
-    columns <- utils::head(if (length(used)) intersect(used, numeric) else numeric, 2L)
+    columns <- moving_columns(object, data, if (length(used)) intersect(used, numeric) else numeric)
   }
   if (!is.character(columns) || length(columns) != 2L || anyDuplicated(columns) ||
       !all(columns %in% numeric)) {
@@ -166,6 +168,26 @@ model_variables <- function(object, data) {
     foreign_columns(object)
   }
   intersect(used, names(data))
+}
+
+# The two columns that matter most to the classes of some rows, in their order in the model: most of
+# these change where rows have the value of another, a quarter, half and three quarters further on.
+moving_columns <- function(object, data, columns) {
+  if (length(columns) < 3L || length(columns) > 50L || nrow(data) < 4L) {
+    return(utils::head(columns, 2L))
+  }
+  rows <- data[evenly_spaced(nrow(data), 100L), , drop = FALSE]
+  classes <- tryCatch(as.character(predicted_factor(object, rows)), error = function(e) NULL)
+  if (is.null(classes)) return(utils::head(columns, 2L)) # the error comes when it is drawn
+  further <- function(by) (seq_len(nrow(rows)) + floor(by * nrow(rows)) - 1L) %% nrow(rows) + 1L
+  changed <- vapply(columns, function(name) {
+    sum(vapply(c(0.25, 0.5, 0.75), function(by) {
+      swapped <- rows
+      swapped[[name]] <- rows[[name]][further(by)]
+      sum(as.character(predicted_factor(object, swapped)) != classes, na.rm = TRUE)
+    }, 0))
+  }, 0)
+  columns[sort(order(-changed)[1:2])]
 }
 
 # Names of the columns of support vectors, as e1071 and kernlab keep them.

@@ -224,6 +224,11 @@ check_squares <- function(y) {
   if (largest_absolute(y) > 1e150) {
     abort("not_finite", "`y` is too large: squared errors overflow. Divide it by a constant.")
   }
+  width <- apply(as.matrix(y), 2L, function(v) max(v) - min(v))
+  if (any(width > 0 & width < 1e-150)) {
+    abort("not_finite", "`y` differs by too little: squared errors vanish. Multiply it by a ",
+          "constant.")
+  }
 }
 
 nonfinite_words <- function(nan, inf) {

@@ -134,7 +134,12 @@ effect_of <- function(object, data, columns, class, rows, grid) {
     cbind(points, response = name, effect_summary(matrix(values[, j], n)))
   }))
   structure(table, class = c("kernel_effect", "data.frame"), columns = columns, classes = classes,
-            name = response, n = n, rows = data[columns])
+            name = response, n = complete_count(values, n), rows = data[columns])
+}
+
+# Rows that have a value at some point.
+complete_count <- function(values, n) {
+  sum(rowSums(!is.na(matrix(values[, 1L], n))) > 0)
 }
 
 effect_summary <- function(values) {

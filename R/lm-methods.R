@@ -14,8 +14,19 @@ print.kernel_lm <- function(x, ...) guard_model("x", {
   name <- if (is.null(x$levels)) "mean squared error" else "error rate"
   cat(name, ": ", format(x$error, digits = 4), " on the training rows, ",
       format(chosen_loo(x)$error, digits = 4), " leave-one-out\n", sep = "")
+  if (wants_more_rows(x)) {
+    cat("         still falling at the end of the basis: a smaller `tol` may be better\n")
+  }
   invisible(x)
 })
+
+# All of a basis that its tolerance cut is better by a fifth than the size tried before it.
+wants_more_rows <- function(x) {
+  sizes <- sort(unique(x$loo$size), decreasing = TRUE)
+  if (!identical(x$basis$stop, "tol") || length(sizes) < 2L) return(FALSE)
+  least <- vapply(sizes[1:2], function(size) min(x$loo$loss[x$loo$size == size]), 0)
+  length(x$basis$index) == sizes[1L] && least[1L] < 0.8 * least[2L]
+}
 
 chosen_loo <- function(x) {
   x$loo[which(x$loo$size == length(x$basis$index) & x$loo$ridge == x$ridge)[1L], ]

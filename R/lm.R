@@ -25,6 +25,14 @@
 #' coefficients that fit the other rows. With a ridge of 0 a leverage above 1 - 1e-10 counts as 1;
 #' below that, leave-one-out residuals keep about 16 digits less those of 1 / (1 - h).
 #'
+#' Far from all rows of the basis the values of an RBF or Laplace kernel vanish, and predictions go
+#' to the intercept, which no row need be near: it may lie far outside the range of `y`, and
+#' intervals do not know. Such a model does not extrapolate; a sum such as
+#' `rbf_kernel() + linear_kernel()` goes on as a line.
+#'
+#' A smooth response of one or two columns can want more rows than `tol = 0.01` gives: `print()`
+#' says so where leave-one-out still falls at the end of the basis.
+#'
 #' Probabilities of classes come from the values that the regression gives to rows left out: a
 #' softmax with one slope and an offset for each class is fitted to them, shrunk a little.
 #'
@@ -60,7 +68,8 @@
 #' @param weights case weights, one a row and not negative; in a formula worked out among the
 #'   columns of `data`. Whole weights give the fit of repeated rows, basis and choices included:
 #'   leave-one-out leaves out one copy (or all of a weight below one). A weight of 0 leaves the
-#'   row out.
+#'   row out. So it matters what they sum to: weights of precision are best given a sum of the
+#'   number of rows.
 #' @param keep keep fitted values and residuals of the training rows? NULL: if there are at most
 #'   10,000.
 #' @returns A list of class `"kernel_lm"`:
@@ -156,6 +165,7 @@ new_lm <- function(fit, parts, keep) {
     r = fit$r[first, first, drop = FALSE], c = fit$c[first, , drop = FALSE],
     center = fit$center[first], mean = fit$mean
   )
+  warn_if_light(parts$weights, fit$size)
   coefficients <- lm_coefficients(nested, fit$size, response)
   fitted <- fit$fitted
   rownames(fitted) <- parts$rows
@@ -189,6 +199,16 @@ new_lm <- function(fit, parts, keep) {
       calibrate_left_out(response$matrix - fit$left_out, classes, parts$weights, parts$threads)
     }
   ))
+}
+
+# Weights count rows, and there should be more rows than what is fitted to them.
+warn_if_light <- function(weights, size) {
+  if (is.null(weights) || sum(weights) > size + 1 || length(weights) <= size + 1) {
+    return(invisible())
+  }
+  warn("weights", "`weights` sum to ", format(sum(weights), digits = 3), ", as if there were so few ",
+       "rows: less than the ", size + 1, " coefficients. Weights that are shares, give as ",
+       "`weights / mean(weights)`.")
 }
 
 weighted_mean <- function(v, weights) {

@@ -216,14 +216,25 @@ rank_title <- function(x, type, data) {
          if (zero) paste0(", ", zero, " of ", length(x$score), " at zero"))
 }
 
+# Where a path leads, and its top where it `climbs` and that lies on the way.
+path_words <- function(path, climbs) {
+  value <- path$value
+  last <- value[length(value)]
+  top <- which.max(value)
+  number <- function(v) format(v, digits = 3)
+  peak <- climbs && top > 1L && number(value[top]) != number(last)
+  paste0(if (last >= value[1L] || peak) " rose to " else " fell to ",
+         number(if (peak) value[top] else last), " in ",
+         if (peak) path$iteration[top] else max(path$iteration), " steps",
+         if (peak) paste0(", ", number(last), " in the end"))
+}
+
 plot_rank_path <- function(x, ...) {
   path <- x$path
   local_par(las = upright(path$value))
-  last <- path$value[nrow(path)]
   name <- rank_methods[[x$method]]$value
   title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L),
-                  if (last >= path$value[1L]) " rose to " else " fell to ",
-                  format(last, digits = 3), " in ", max(path$iteration), " steps",
+                  path_words(path, climbs = x$method == "forward"),
                   if (!x$converged) ", not settled")
   draw(graphics::plot, list(
     x = path$iteration, y = path$value, type = "o", pch = 19, cex = 0.6, col = palette_classes[1L],

@@ -150,7 +150,7 @@ least_drawn <- function(rows, log) {
 tune_title <- function(x) {
   end <- if (tune_metrics[[x$metric]]$larger) "Largest" else "Least"
   if (x$rule == "one_se") end <- "Chosen:"
-  name <- if (end == "Chosen:" || x$metric == "error") "error" else x$metric
+  name <- if (x$metric == "error") "error" else x$measure
   value <- format(x$best$error, digits = 3)
   axis <- tune_axis(x)
   where <- if (!is.na(x$best[[axis]])) paste0(" at ", axis, " ", format(x$best[[axis]], digits = 3))

@@ -83,8 +83,8 @@
 #'   sizes from 5 to 200, for [kernel_fusion()] with `cost` 0.01 to 100 or `ridge` 0.001 to 10.
 #' @param metric what is measured, see Details; NULL: `"mse"` for numbers, `"error"` for a factor,
 #'   but `"brier"` where `grid` is NULL: an error rate is too coarse to choose among kernels by.
-#' @param folds number of folds, from 2 to the number of rows; or a vector with the fold of each
-#'   row.
+#' @param folds number of folds, from 2 to the number of rows (left out: 10, or all rows where there
+#'   are fewer); or a vector with the fold of each row.
 #' @param repeats how often to cross-validate, with other folds each time.
 #' @param rule which candidate is taken, see Details.
 #' @param nested estimate the error of the whole procedure by an outer cross-validation?

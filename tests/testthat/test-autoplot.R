@@ -79,7 +79,7 @@ test_that("boundaries, effects and calibrations have their picture", {
   wrong <- predict(fit, circles) != circles$y
   expect_equal(ggplot2::layer_data(plot, 6)$y, circles$x2[wrong])
   slice <- auto(plot_boundary(kernel_lda(Species ~ ., iris), iris, grid = 12, draw = FALSE))
-  expect_match(slice$labels$caption, "Petal.Length = 4.35")
+  expect_match(slice$labels$caption, "Sepal.Length = 5.8")
   expect_gt(nrow(drawn(slice)), 0)
   effect <- plot_effect(kernel_lm(mpg ~ wt + hp, mtcars), mtcars, "wt", draw = FALSE)
   expect_equal(drawn(auto(effect), 2)$y, effect$mean)

@@ -94,10 +94,10 @@ test_that("points are coloured by the model's response, whatever other columns t
 test_that("a slice through more than two columns says where it is, and counts no rows", {
   fit <- kernel_lda(Species ~ ., iris, size = 10)
   words <- plot_words(shown <- plot_boundary(fit, iris, grid = 6))
-  expect_words(c(sprintf("%.1f %% misclassified when left out", 100 * fit$left_out_error),
-    "at Petal.Length = 4.35, Petal.Width = 1.3"), words)
+  expect_words(c(sprintf("A slice; %.1f %% misclassified when left out", 100 * fit$left_out_error),
+    "at Sepal.Length = 5.8, Sepal.Width = 3"), words)
   expect_false(any(grepl("wrong side", words)))
-  expect_equal(attr(shown, "held"), data.frame(Petal.Length = 4.35, Petal.Width = 1.3))
+  expect_equal(attr(shown, "held"), data.frame(Sepal.Length = 5.8, Sepal.Width = 3))
   logs <- kernel_lda(Species ~ log(Sepal.Length) + Sepal.Width, iris, size = 10)
   words <- plot_words(plot_boundary(logs, iris, grid = 6))
   expect_words(sprintf("%.1f %% misclassified when left out; %d of 150 rows on the wrong side",
@@ -301,12 +301,15 @@ test_that(paste(
 })
 
 test_that(paste(
-  "the first two numeric columns that the model uses are shown, unless two others are named"
+  "the two numeric columns that matter most to the model are shown, unless two others are named"
 ), {
   d <- data.frame(g = factor(rep(c("u", "v"), 10)), a = 1:20, b = rep(1:4, 5), c = (1:20)^2,
     y = factor(1:20 > 10))
   fit <- kernel_lda(y ~ g + log(c) + b + a, d)
-  expect_identical(boundary_columns(fit, d, NULL), c("c", "b"))
+  expect_identical(boundary_columns(fit, d, NULL), c("c", "a")) # b says nothing
+  expect_identical(moving_columns(fit, d, c("b", "c", "a")), c("c", "a"))
+  expect_identical(moving_columns(fit, d, c("b", "c")), c("b", "c"))
+  expect_identical(moving_columns(fit, d[1:3, ], c("b", "c", "a")), c("b", "c"))
   expect_identical(boundary_columns(fit, d, c("b", "a")), c("b", "a"))
   expect_identical(model_variables(fit, d), c("g", "c", "b", "a"))
   from_frame <- kernel_lda(d[c("c", "a")], d$y)

@@ -130,3 +130,12 @@ test_that("a model that predicts words has no effect to draw", {
   expect_error(quietly_drawn(structure(list(), class = "speaker"), mtcars, "wt"),
     "a model that predicts numbers or classes", class = "kernelect_error_argument")
 })
+
+test_that("the mean is over the rows that have a prediction", {
+  cars <- mtcars
+  cars$hp[1:20] <- NA
+  shown <- plot_effect(kernel_lm(mpg ~ wt + hp, mtcars), cars, "wt", draw = FALSE)
+  expect_identical(attr(shown, "n"), 12L)
+  expect_identical(attr(plot_effect(kernel_lm(mpg ~ wt + hp, mtcars), mtcars, "wt", draw = FALSE),
+                        "n"), 32L)
+})

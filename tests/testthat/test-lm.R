@@ -337,3 +337,41 @@ test_that("nothing is said unasked, and one thread works", {
     expect_identical(eval(formals(predict.kernel_lm)$threads), 1L)
   })
 })
+
+test_that("responses whose squares leave the range of numbers are refused", {
+  x <- as.matrix(mtcars[c("wt", "hp")])
+  for (by in c(1e-163, 1e-300)) {
+    for (ask in list(kernel_lm, kernel_rank, function(x, y) kernel_alignment(gram(x), y))) {
+      expect_error(ask(x, mtcars$mpg * by), "`y` differs by too little",
+                   class = "kernelect_error_not_finite")
+    }
+  }
+  small <- kernel_lm(x, mtcars$mpg * 1e-145, size = 5, ridge = 0.1)
+  expect_equal(fitted(small) * 1e145, fitted(kernel_lm(x, mtcars$mpg, size = 5, ridge = 0.1)))
+})
+
+test_that("weights that sum to less than the coefficients are warned of", {
+  shares <- rep(1 / 32, 32)
+  for (ask in list(function(w) kernel_lm(mpg ~ wt + hp, mtcars, weights = w),
+                   function(w) kernel_lda(factor(am) ~ wt + hp, mtcars, weights = w))) {
+    expect_warning(ask(shares), "`weights` sum to 1, as if", class = "kernelect_warning_weights")
+    expect_no_warning(ask(shares * 32))
+  }
+  few <- function(by) kernel_lm(mpg ~ wt, mtcars, size = 4, ridge = 1, weights = rep(by, 32))
+  expect_no_warning(few(5.01 / 32))
+  expect_warning(few(5 / 32), class = "kernelect_warning_weights")
+})
+
+test_that("a basis at whose end leave-one-out still falls is said to want more rows", {
+  hint <- function(fit) any(grepl("a smaller `tol` may be better", capture.output(print(fit))))
+  bent <- data.frame(x = seq(0, 1, length.out = 60))
+  bent$y <- sin(12 * bent$x)
+  fit <- kernel_lm(y ~ x, bent)
+  loss <- function(size) min(fit$loo$loss[fit$loo$size == size])
+  expect_lt(loss(5), 0.8 * loss(3))
+  expect_true(hint(fit))
+  bent$y <- bent$y + 0.3 * random_matrix(60, 1)[, 1]
+  expect_false(hint(kernel_lm(y ~ x, bent, tol = 1e-8)))
+  expect_false(hint(kernel_lm(y ~ x, bent, size = 3))) # as asked for
+  expect_false(hint(kernel_lm(dist ~ speed, cars))) # a hundredth better
+})

@@ -1041,3 +1041,11 @@ test_that("without rows left out a title has the share misclassified when fitted
   expect_identical(misclassified_title(fit),
     sprintf("%.1f %% misclassified when fitted", 100 * mean(predict(fit) != iris$Species)))
 })
+
+test_that("the path of forward selection tells of its top where that is on the way", {
+  up <- data.frame(iteration = 1:3, value = c(0.1, 0.2, 0.15))
+  expect_identical(path_words(up, TRUE), " rose to 0.2 in 2 steps, 0.15 in the end")
+  expect_identical(path_words(up, FALSE), " rose to 0.15 in 3 steps")
+  expect_identical(path_words(up[1:2, ], TRUE), " rose to 0.2 in 2 steps")
+  expect_identical(path_words(up[c(2, 3), ], TRUE), " fell to 0.15 in 3 steps")
+})
