@@ -44,7 +44,7 @@ predict.kernel_basis <- function(object, newdata, type = c("orthonormal", "kerne
   own <- if (type == "residual" && is.null(object$kernel)) {
     checked_diagonal(diag, newdata)[new$complete]
   }
-  value <- expand_basis(object, new$x, expansion(object, type, diagonal = own), threads)
+  value <- expand_complete(object, new$x, expansion(object, type, diagonal = own), threads)
   fill_rows(if (type == "residual") value[, 1L] else value, new$complete, new$rows)
 }
 

@@ -82,9 +82,17 @@ expand_by_function <- function(basis, vectors, x, what, scaling) {
 # The same for what a user gives as new data: NA in rows with missing values, rows named.
 expand_new <- function(basis, newdata, what, threads) {
   new <- new_rows(basis, newdata)
-  value <- expand_basis(basis, new$x, what, threads)
+  value <- expand_complete(basis, new$x, what, threads)
   colnames(value) <- colnames(what$dual)
   fill_rows(value, new$complete, new$rows)
+}
+
+# expand_basis() of new rows, which are to blame where numbers end.
+expand_complete <- function(basis, x, what, threads) {
+  tryCatch(expand_basis(basis, x, what, threads), kernelect_error_not_finite = function(e) {
+    raise_status("not_finite", "Kernel values overflow: rows of `newdata` are too large. Leave ",
+                 "them out, or give them in the units of the training rows.")
+  })
 }
 
 # Complete rows of new data as expand_basis() takes them, which rows those are, and all their names.

@@ -67,7 +67,7 @@ takes_scores <- function(fit, newdata, threads) {
   dual <- weighted_columns(dual, kept, fit$weights)
   offset <- if (!is.null(fit$rotation)) -as.vector(fit$rotation$center %*% dual)
   what <- expansion(basis, "orthonormal", dual = dual, offset = offset)
-  scores <- expand_basis(basis, new$x, what, threads)
+  scores <- expand_complete(basis, new$x, what, threads)
   dimnames(scores) <- list(new$rows[new$complete], colnames(dual))
   list(scores = scores, complete = new$complete, rows = new$rows)
 }

@@ -102,3 +102,13 @@ test_that("a model without a Cholesky factor predicts, and says so where it need
   fit$coefficients[2, 1] <- 0
   expect_error(predict(fit, iris), "`cholesky`", class = "kernelect_error_model")
 })
+
+test_that("new rows whose kernel values overflow are named as the cause", {
+  huge <- transform(mtcars, wt = 1e300)
+  for (fit in list(kernel_basis(~ wt + hp, mtcars), kernel_lm(mpg ~ wt + hp, mtcars),
+                   kernel_lda(factor(am) ~ wt + hp, mtcars),
+                   kernel_takes(factor(am) ~ wt + hp, mtcars))) {
+    expect_error(predict(fit, huge), "rows of `newdata` are too large",
+                 class = "kernelect_error_not_finite")
+  }
+})
