@@ -34,8 +34,9 @@ calibrate_softmax <- function(decisions, classes, weights = NULL, threads = 1L, 
 # The offset of a class that cannot be: its probability is below 1e-300.
 never <- -700
 
-# Root mean square of the decisions of a row; but where most rows are decided by much less, as beside
-# a class that is far away, no more than four times what two classes of that middle lead would have.
+# Root mean square of the decisions of a row; but where most rows are decided by much less, as
+# beside a class that is far away, no more than four times what two classes of that middle lead
+# would have.
 spread_of <- function(centred, weights) {
   spread <- sqrt(sum(weights * centred^2) / sum(weights))
   if (ncol(centred) < 2L) return(spread)

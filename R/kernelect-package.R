@@ -50,13 +50,15 @@
 #' Errors `kernelect_error_` + `argument`, `dots` (an unknown argument), `data`, `columns`,
 #' `missing_values`, `not_finite`, `formula`, `classes`, `levels`, `response`, `kernel`,
 #' `indefinite` (no positive semi-definite matrix), `infeasible` (classes that no hard margin
-#' separates), `singular`, `vanished` (no kernel explains the response), `memory`, `model` (a
-#' damaged model, or one without what is asked for).
+#' separates), `singular`, `conditioning`, `vanished` (no kernel explains the response), `memory`,
+#' `model` (a damaged model, or one without what is asked for), `text` (no model in it), `source`
+#' (rows that cannot be read), `worker` (of a cluster, lost or silent), `package` (one that is not
+#' installed).
 #'
 #' Warnings `kernelect_warning_` + `convergence`, `indefinite`, `conditioning` (rows of a basis so
 #' nearly dependent that predictions are not those of the fit), `kernel` (a kernel that a given
 #' basis overrules), `no_direction`, `vanished` (a fusion of kernels none of which tells classes
-#' apart).
+#' apart), `weights` (of cases, too light), `folds` (one that has all rows of a class).
 #' @keywords internal
 #' @useDynLib kernelect, .registration = TRUE
 "_PACKAGE"

@@ -29,8 +29,8 @@
 #'   at most 1000, less from 4000 rows on (200 of 100,000), with a message when that binds.
 #' @param ridge added to the covariance, in units of its mean diagonal: at least 0, or `"loo"` for
 #'   the best by leave-one-out.
-#' @param prior prior probabilities of the classes, in the order of the levels or named by them; NULL:
-#'   their shares among the training rows.
+#' @param prior prior probabilities of the classes, in the order of the levels or named by them;
+#'   NULL: their shares among the training rows.
 #' @param keep keep scores and fitted classes of the training rows? NULL: if there are at most
 #'   10,000.
 #' @returns A list of class `"kernel_lda"`:

@@ -206,8 +206,8 @@ warn_if_light <- function(weights, size) {
   if (is.null(weights) || sum(weights) > size + 1 || length(weights) <= size + 1) {
     return(invisible())
   }
-  warn("weights", "`weights` sum to ", format(sum(weights), digits = 3), ", as if there were so few ",
-       "rows: less than the ", size + 1, " coefficients. Weights that are shares, give as ",
+  warn("weights", "`weights` sum to ", format(sum(weights), digits = 3), ", as if there were so ",
+       "few rows: less than the ", size + 1, " coefficients. Give shares as ",
        "`weights / mean(weights)`.")
 }
 

@@ -19,8 +19,9 @@
 #'   predictions, called chunk by chunk, or the path of a CSV file for them. NULL: all predictions
 #'   are collected.
 #' @param ... nothing else is accepted.
-#' @returns A factor with a label per row of `newdata`, or a matrix with a column per direction
-#'   kept (best first). Rows with missing values give NA.
+#' @returns A factor with a label per row of `newdata`; for `"prob"` and `"decision"` a matrix with
+#'   a column per class, for `"scores"` one with a column per direction kept (best first). Rows with
+#'   missing values give NA.
 #' @examples
 #' odd <- seq(1, 150, by = 2)
 #' fit <- kernel_takes(Species ~ ., iris[odd, ])

@@ -115,7 +115,8 @@ check_fold_classes <- function(problem) {
     gone <- which(left == 0, arr.ind = TRUE)
     if (nrow(gone)) {
       class <- rownames(left)[gone[1L, 1L]]
-      warn("folds", "Fold ", gone[1L, 2L], " has all rows of class \"", class, "\": what is measured there is a model that never saw it. Spread classes over `folds`.")
+      warn("folds", "Fold ", gone[1L, 2L], " has all rows of class \"", class, "\": what is ",
+           "measured there is a model that never saw it. Spread classes over `folds`.")
     }
   }
 }

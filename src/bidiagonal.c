@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define PANEL KE_REFLECTIONS /* rows and columns made bidiagonal at once */
-#define WORTH_PANELS 64     /* of what is left */
+#define WORTH_PANELS 64      /* of what is left */
 
 /* A power of two near the largest number, in whose units nothing overflows. */
 static double unit_of(const ke_regression *g, size_t m)

@@ -886,8 +886,8 @@ test_that("the title of a choice within one standard error says so", {
     tuned$best$size), plot_words(plot(tuned)))
 })
 
-# A dummy of one row has all there is of a direction in the fold of that row. With as many basis rows
-# as columns the penalty of a linear kernel is that of coefficients.
+# A dummy of one row has all there is of a direction in the fold of that row. With as many basis
+# rows as columns the penalty of a linear kernel is that of coefficients.
 test_that("folds that hold a direction alone are left out by refitting", {
   x <- cbind(random_matrix(60, 2, 3), 0)
   y <- x[, 1] + random_matrix(60, 1, 4)[, 1]
