@@ -46,6 +46,7 @@ spread_of <- function(centred, weights) {
 
 # What the largest value of each row has more than the next.
 leads <- function(values) {
+  if (ncol(values) == 2L) return(abs(values[, 1L] - values[, 2L]))
   first <- cbind(seq_len(nrow(values)), max.col(values, "first"))
   top <- values[first]
   values[first] <- -Inf

@@ -178,5 +178,6 @@ test_that("the middle of weighted values and what the largest lead by are as the
   d <- random_matrix(40, 4)
   sorted <- t(apply(d, 1, sort, decreasing = TRUE))
   expect_equal(leads(d), sorted[, 1] - sorted[, 2])
+  expect_equal(leads(d[, 1:2]), abs(d[, 1] - d[, 2]))
   expect_identical(leads(cbind(1, 1, 0)), 0)
 })
