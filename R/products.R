@@ -14,7 +14,7 @@ zeros <- function(n, m) .Call(ffi_zeros, as.integer(n), as.integer(m))
 # Products and triangular solutions: by the core, in pieces, and fast whatever the BLAS, where they
 # are worth its packing. One with few columns takes as long as memory does: an eighth of the work is
 # enough there.
-is_large_product <- function(n, flops) n * flops > 1e6
+is_large_product <- function(n, flops) as.double(n) * flops > 1e6
 
 # a %*% b
 product <- function(a, b, threads = 1L) {
@@ -26,7 +26,7 @@ product <- function(a, b, threads = 1L) {
 }
 
 outer_product <- function(a, b = a) {
-  if (!is_large_product(nrow(a), ncol(a) * nrow(b))) return(tcrossprod(a, b))
+  if (!is_large_product(nrow(a), as.double(ncol(a)) * nrow(b))) return(tcrossprod(a, b))
   .Call(ffi_product, a, t(b), 1L)
 }
 

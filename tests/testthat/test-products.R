@@ -58,3 +58,7 @@ test_that("rows are cut into pieces of 2^25 operations and chunks of a million v
   expect_identical(lengths(row_chunks(1e6, 0)), 1000000L)
   expect_identical(unlist(row_chunks(2500, 1000)), 1:2500)
 })
+
+test_that("products beyond the whole numbers are large", {
+  expect_true(is_large_product(60000L, 60000L))
+})
