@@ -97,10 +97,10 @@ softmax_rows <- function(values) {
 # fall (1e-4) a step must bring and after however many halvings (27) rounding has the last word. The
 # fall that ends it is quadratic in what is left: about 1e-6 of the parameters, which the last step
 # squares, so that where it started from does not matter.
-newton_softmax <- function(d, labels, weights, b, threads) {
+newton_softmax <- function(d, labels, weights, b, threads, most = 100L) {
   at <- function(b) .Call(ffi_softmax, d, labels, weights, b, calibration_penalty, threads)
   now <- at(b)
-  for (iteration in 1:100) {
+  for (iteration in seq_len(most)) {
     step <- solve(now$hessian, now$gradient, tol = 0) # positive definite by the penalty
     decrease <- sum(step * now$gradient)
     if (decrease <= 1e-12 * (1 + now$loss)) return(b - step)

@@ -377,3 +377,8 @@ test_that("a tuned model has the boundary and the title of the model it chose", 
   expect_identical(attr(plot_boundary(tuned, d, grid = 5, draw = FALSE), "scene")$title,
     attr(plot_boundary(tuned$model, d, grid = 5, draw = FALSE), "scene")$title)
 })
+
+test_that("a slice whose errors are not known says that it is one", {
+  expect_identical(boundary_title(NULL, data.frame(u = 1), TRUE), "A slice of the classes assigned")
+  expect_identical(boundary_title(NULL, data.frame(u = 1), FALSE), "Classes assigned")
+})

@@ -181,3 +181,19 @@ test_that("the middle of weighted values and what the largest lead by are as the
   expect_equal(leads(d[, 1:2]), abs(d[, 1] - d[, 2]))
   expect_identical(leads(cbind(1, 1, 0)), 0)
 })
+
+test_that("Newton's steps end where they are told to, each with a smaller loss", {
+  set <- list(d = random_matrix(90, 3), labels = rep_len(1:3, 90))
+  loss <- vapply(c(0:3, 100), function(most) {
+    b <- newton_softmax(set$d, set$labels, rep(1, 90), numeric(4), 1L, most)
+    naive_softmax(set$d, set$labels, rep(1, 90), b, calibration_penalty)$loss
+  }, 0)
+  expect_true(all(diff(loss) <= 0) && loss[2] < loss[1])
+})
+
+test_that("one class alone that decisions know has a spread, too", {
+  classes <- factor(rep(c("a", "b"), c(5, 1)))
+  one <- calibrate_softmax(cbind(a = 1:6, b = -Inf), classes)
+  expect_identical(unname(one$offset[["b"]]), never)
+  expect_identical(spread_of(matrix(c(3, 4)), c(1, 1)), sqrt(12.5))
+})
