@@ -308,6 +308,7 @@ void ke_flip_sums(const ke_flip *f, double *kt, double *kk, double *work, const 
   const double most = start_sums(f, kt, kk),
                unit = f->rough ? two_near(ke_largest(f->gamma, f->d), 0.5) : 1.0,
                by = f->rough ? two_near(most, -1.0) : 1.0;
+  float *single = (float *)(void *)(work + 2 * CELLS); /* aligned for more than that */
   for (size_t j0 = 0; j0 < f->n; j0 += KE_FLIP_TILE)
     for (size_t i0 = j0; i0 < f->n; i0 += KE_FLIP_TILE) {
       flip_tile t = {f,
@@ -318,7 +319,7 @@ void ke_flip_sums(const ke_flip *f, double *kt, double *kk, double *work, const 
                      {kt, kk},
                      work,
                      work + CELLS,
-                     {(float *)(work + 2 * CELLS), (float *)(work + 2 * CELLS) + CELLS},
+                     {single, single + CELLS},
                      unit,
                      by};
       ke_inner(&f->target, i0, t.m, &f->target, j0, t.k, t.target, t.m);

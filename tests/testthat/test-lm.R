@@ -346,6 +346,8 @@ test_that("responses whose squares leave the range of numbers are refused", {
                    class = "kernelect_error_not_finite")
     }
   }
+  expect_error(check_squares(c(0, 0.9e-150)), class = "kernelect_error_not_finite")
+  expect_silent(check_squares(c(0, 1.1e-150)))
   small <- kernel_lm(x, mtcars$mpg * 1e-145, size = 5, ridge = 0.1)
   expect_equal(fitted(small) * 1e145, fitted(kernel_lm(x, mtcars$mpg, size = 5, ridge = 0.1)))
 })
