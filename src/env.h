@@ -43,6 +43,8 @@ typedef struct {
   void (*progress)(void *data, double share); /* of the work done, in [0, 1] */
   size_t *born;                               /* counts the threads that were started */
   void (*guard)(void (*work)(void *job), void (*tidy)(void *job), void *job);
+  struct ke_crew *crew; /* threads that wait for the next piece of work (threads.h); NULL: every
+                         * piece has its own */
 } ke_env;
 
 /* Work between two looks at an interrupt, in flops: ten to twenty milliseconds for one thread, or

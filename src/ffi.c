@@ -176,7 +176,7 @@ static double draw_uniform(void *data)
 
 ke_env ffi_env_serial(void)
 {
-  const ke_env env = {1, check_interrupt, draw_uniform, NULL, NULL, NULL, guard};
+  const ke_env env = {1, check_interrupt, draw_uniform, NULL, NULL, NULL, guard, NULL};
   return env;
 }
 

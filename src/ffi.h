@@ -29,6 +29,9 @@ ke_transform ffi_transform(SEXP list, size_t d);
 /* A matrix, or rows that are still to be scaled (R/scaled.R): then `how` says by what. */
 const double *ffi_scaled(SEXP x, size_t *n, size_t *d, ke_transform *how);
 
+/* body(arguments), whose threads stay until it ends, by an error or an interrupt too. */
+SEXP ffi_with_crew(SEXP (*body)(void *arguments), void *arguments);
+
 /* Never more threads than processors, and a single one in a forked child. */
 ke_env ffi_env(SEXP threads);
 void ffi_note_process(void);

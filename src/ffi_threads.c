@@ -10,8 +10,10 @@
 #include <unistd.h>
 #endif
 
-/* What the process remembers: who it was when the package was loaded, and threads so far. */
+/* What the process remembers: who it was when the package was loaded, threads so far, and those
+ * of the call that R has made. */
 static size_t born = 0;
+static ke_crew *current = NULL;
 #ifndef _WIN32
 static pid_t parent = 0;
 #endif
@@ -61,7 +63,28 @@ ke_env ffi_env(SEXP threads)
   ffi_assert(asked >= 1, "threads");
   env.threads = is_forked() ? 1 : asked < most ? asked : most;
   env.born = &born;
+  env.crew = current;
   return env;
+}
+
+typedef struct {
+  ke_crew crew, *outer;
+} crew_of_call;
+
+static void go_home(void *data)
+{
+  crew_of_call *c = (crew_of_call *)data;
+  current = c->outer;
+  ke_crew_close(&c->crew);
+}
+
+SEXP ffi_with_crew(SEXP (*body)(void *arguments), void *arguments)
+{
+  crew_of_call c;
+  ke_crew_open(&c.crew);
+  c.outer = current;
+  current = &c.crew;
+  return R_ExecWithCleanup(body, arguments, go_home, &c);
 }
 
 SEXP ffi_processors(void) { return Rf_ScalarInteger(processors()); }

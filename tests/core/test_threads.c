@@ -163,8 +163,105 @@ static void a_jump_leaves_nobody_behind(void)
   mu_assert(after == sum);
 }
 
+/* ---- a crew ------------------------------------------------------------------------------------
+ */
+
+static void a_crew_stays_for_the_next_piece(void)
+{
+  ke_crew crew;
+  size_t born = 0;
+  const ke_env env = {.threads = THREADS, .born = &born, .crew = &crew},
+               two = {.threads = 2, .born = &born, .crew = &crew};
+  ke_crew_open(&crew);
+  for (int piece = 0; piece < 2000; piece++) {
+    log_book l;
+    memset(&l, 0, sizeof l);
+    ke_share(piece < 10 ? &two : &env, ITEMS, KE_WORTH, note, &l);
+    mu_assert(each_once(&l, ITEMS));
+    if (piece == 9)
+      mu_assert(born == 1 && crew.count == 1);
+  }
+  mu_assert(born == THREADS - 1 && crew.count == THREADS - 1);
+  ke_crew_close(&crew);
+  mu_assert(crew.count == 0);
+}
+
+/* Long enough for those who wait to fall asleep. */
+static void sleepers_are_woken(void)
+{
+  ke_crew crew;
+  const ke_env env = {.threads = 2, .crew = &crew};
+  ke_crew_open(&crew);
+  for (int piece = 0; piece < 5; piece++) {
+    dig_log l;
+    volatile size_t idle = 0;
+    memset(&l, 0, sizeof l);
+    l.arrived = THREADS - 2; /* two items, a worker each */
+    ke_share(&env, 2, KE_WORTH, dig, &l);
+    mu_assert(l.deep[0] && l.deep[1]);
+    for (size_t k = 0; k < 20000000; k++)
+      idle += k;
+  }
+  ke_crew_close(&crew);
+}
+
+typedef struct {
+  const ke_env *env;
+  log_book inner[THREADS];
+} nest;
+
+static void share_within(void *data, size_t item, size_t worker)
+{
+  nest *w = (nest *)data;
+  (void)worker;
+  ke_share(w->env, ITEMS, KE_WORTH, note, &w->inner[item]);
+}
+
+/* A piece within a piece is done by whoever has the item. */
+static void a_crew_at_work_is_left_alone(void)
+{
+  ke_crew crew;
+  const ke_env env = {.threads = THREADS, .crew = &crew};
+  nest w;
+  memset(&w, 0, sizeof w);
+  w.env = &env;
+  ke_crew_open(&crew);
+  ke_share(&env, THREADS, KE_WORTH, share_within, &w);
+  ke_crew_close(&crew);
+  for (int item = 0; item < THREADS; item++)
+    mu_assert(each_once(&w.inner[item], ITEMS) && w.inner[item].of_worker[0] == ITEMS);
+}
+
+static void a_crew_outlives_a_jump(void)
+{
+  enum { MANY = 200000000 };
+  static size_t done[THREADS];
+  ke_crew crew;
+  size_t born = 0, sum = 0;
+  log_book l;
+  const ke_env env = {
+      .threads = THREADS, .check = look, .born = &born, .guard = guard, .crew = &crew};
+  memset(done, 0, sizeof done);
+  ke_crew_open(&crew);
+  looks = 0;
+  last_look = 3;
+  ke_share(&env, MANY, KE_PATIENCE / 100.5, tick, done);
+  for (int w = 0; w < THREADS; w++)
+    sum += done[w];
+  mu_assert(looks == 3 && sum < MANY && crew.count == THREADS - 1);
+  last_look = SIZE_MAX;
+  memset(&l, 0, sizeof l);
+  ke_share(&env, ITEMS, KE_WORTH, note, &l);
+  mu_assert(each_once(&l, ITEMS) && born == THREADS - 1);
+  ke_crew_close(&crew);
+}
+
 int main(void)
 {
+  mu_run(a_crew_stays_for_the_next_piece);
+  mu_run(sleepers_are_woken);
+  mu_run(a_crew_at_work_is_left_alone);
+  mu_run(a_crew_outlives_a_jump);
   mu_run(a_thread_has_room_on_its_stack);
   mu_run(every_item_is_done_once);
   mu_run(a_thread_must_be_worth_its_while);

@@ -68,7 +68,7 @@ test_that("small work starts no thread, large work does", {
   skip_if(processors() < 2L, "there is one processor")
   expect_identical(births(kernel_rank(iris[, 1:4], iris$Species, threads = 2)), 0)
   expect_identical(births(kernel_lm(Species ~ ., iris, threads = 2)), 0)
-  expect_identical(births(gram(random_matrix(100, 3), threads = 2)), 0)
+  expect_identical(births(gram(random_matrix(50, 3), threads = 2)), 0)
   x <- random_matrix(1500, 5)
   y <- factor(rep(1:2, 750))
   expect_gt(births(suppressWarnings(kernel_rank(x, y, max_iter = 1, threads = 2))), 0)
