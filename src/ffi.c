@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,7 +15,79 @@
 
 void ffi_fail(const char *what) { Rf_error("internal error: %s", what); }
 
-void *ffi_alloc(size_t count, size_t size) { return R_alloc(count > 0 ? count : 1, (int)size); }
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+typedef struct ffi_loan {
+  struct ffi_loan *before;
+  double values[]; /* numbers fit there */
+} loan;
+
+/* Those of the call that R has made; NULL: R lends everything. */
+static ffi_loans *current = NULL;
+
+void ffi_open_loans(ffi_loans *loans)
+{
+  loans->last = NULL;
+  loans->outer = current;
+  current = loans;
+}
+
+static void give_back_until(loan *stays)
+{
+  while (current && current->last && current->last != stays) {
+    loan *before = current->last->before;
+    free(current->last);
+    current->last = before;
+  }
+}
+
+void ffi_close_loans(ffi_loans *loans)
+{
+  give_back_until(NULL);
+  current = loans->outer;
+}
+
+void *ffi_borrow(size_t bytes)
+{
+  loan *l = current ? malloc(sizeof *l + bytes) : NULL;
+  if (!l)
+    return NULL;
+  l->before = current->last;
+  current->last = l;
+  return l->values;
+}
+
+void ffi_give_back(void *memory)
+{
+  for (loan **l = &current->last; memory && *l; l = &(*l)->before)
+    if ((*l)->values == memory) {
+      loan *gone = *l;
+      *l = gone->before;
+      free(gone);
+      return;
+    }
+}
+
+ffi_mark ffi_mark_memory(void)
+{
+  const ffi_mark mark = {vmaxget(), current ? current->last : NULL};
+  return mark;
+}
+
+void ffi_return_to(ffi_mark mark)
+{
+  give_back_until(mark.last);
+  vmaxset(mark.of_r);
+}
+
+#define MUCH ((size_t)1 << 17) /* bytes */
+
+void *ffi_alloc(size_t count, size_t size)
+{
+  const int much = count >= MUCH / size && count <= PTRDIFF_MAX / size; /* R refuses what is more */
+  void *memory = much ? ffi_borrow(count * size) : NULL;
+  return memory ? memory : R_alloc(count > 0 ? count : 1, (int)size);
+}
 
 double *ffi_doubles(size_t n) { return (double *)ffi_alloc(n, sizeof(double)); }
 

@@ -12,10 +12,23 @@
 #define ffi_assert(holds, what) ((holds) ? (void)0 : ffi_fail(what))
 void ffi_fail(const char *what) __attribute__((noreturn));
 
-/* R_alloc(), but never NULL. No spare element: a sanitizer shall see who reads one too many. */
+/* Memory until the call ends, never NULL: R_alloc(), or where that is much, borrowed. No spare
+ * element: a sanitizer shall see who reads one too many. */
 void *ffi_alloc(size_t count, size_t size);
 double *ffi_doubles(size_t n);
 size_t *ffi_sizes(size_t n);
+
+/* Memory of the system until the call ends or it is given back: R would look for garbage before it
+ * lent as much. NULL: the system has not as much, or R is to be asked. */
+void *ffi_borrow(size_t bytes);
+void ffi_give_back(void *memory); /* NULL is nothing */
+
+/* What is allocated between the two is given back early. */
+typedef struct {
+  void *of_r, *last;
+} ffi_mark;
+ffi_mark ffi_mark_memory(void);
+void ffi_return_to(ffi_mark mark);
 
 /* A double matrix (asserted) and its dimensions. */
 const double *ffi_matrix(SEXP x, size_t *n, size_t *d, const char *what);
@@ -29,8 +42,16 @@ ke_transform ffi_transform(SEXP list, size_t d);
 /* A matrix, or rows that are still to be scaled (R/scaled.R): then `how` says by what. */
 const double *ffi_scaled(SEXP x, size_t *n, size_t *d, ke_transform *how);
 
-/* body(arguments), whose threads stay until it ends, by an error or an interrupt too. */
+/* body(arguments), whose threads and loans last until it ends, by an error or an interrupt too. */
 SEXP ffi_with_crew(SEXP (*body)(void *arguments), void *arguments);
+
+/* What a call has borrowed; opened calls lie within each other. */
+typedef struct ffi_loans {
+  struct ffi_loan *last;
+  struct ffi_loans *outer;
+} ffi_loans;
+void ffi_open_loans(ffi_loans *loans);
+void ffi_close_loans(ffi_loans *loans);
 
 /* Never more threads than processors, and a single one in a forked child. */
 ke_env ffi_env(SEXP threads);
@@ -160,6 +181,7 @@ SEXP ffi_without_folds(SEXP fit, SEXP turn, SEXP folds);
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);
 SEXP ffi_bidiagonalise(SEXP fit, SEXP size);
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges);
+SEXP ffi_ridge_sizes(SEXP fit, SEXP sizes, SEXP label, SEXP ridges);
 SEXP ffi_row_squares(SEXP z, SEXP sizes);
 SEXP ffi_sparse_sums(SEXP x, SEXP value);
 SEXP ffi_descend(SEXP problem, SEXP state, SEXP order, SEXP sweeps);

@@ -57,42 +57,19 @@ static void copy_factor(const ke_body *body, size_t size, double *to)
 }
 
 /* Where the factor lives. One that will be handed over is an R matrix in `box`, a protected list of
- * one. Any other is memory of the system, given back at the end: R would look for garbage before it
- * lent as much. The second place is for a larger one while columns move. */
+ * one; any other is borrowed. */
 typedef struct {
   SEXP box;
   int handed_over;
-  void *own[2];
+  void *own;
 } factor_home;
-
-static void release(void *data)
-{
-  factor_home *home = (factor_home *)data;
-  for (int k = 0; k < 2; k++) {
-    free(home->own[k]);
-    home->own[k] = NULL;
-  }
-}
 
 #define LINE 64 /* bytes of a line of cache, at which memory begins */
 
-#define MUCH ((size_t)1 << 26) /* bytes; R has less at hand, in pages that were used before */
-
-/* NULL: the system has not as much, or R is to be asked. */
-static double *own_memory(factor_home *home, size_t bytes)
+static double *next_line(void *memory)
 {
-  if (home->handed_over || bytes < MUCH)
-    return NULL;
-  home->own[1] = malloc(bytes + LINE);
-  const size_t beyond = (size_t)home->own[1] % LINE;
-  return home->own[1] ? (double *)(void *)((char *)home->own[1] + (LINE - beyond) % LINE) : NULL;
-}
-
-static void keep_larger(factor_home *home)
-{
-  free(home->own[0]);
-  home->own[0] = home->own[1];
-  home->own[1] = NULL;
+  const size_t beyond = (size_t)memory % LINE;
+  return (double *)(void *)((char *)memory + (LINE - beyond) % LINE);
 }
 
 /* Space for `capacity` columns. */
@@ -100,14 +77,15 @@ static void allocate_columns(ke_basis *b, size_t capacity, factor_home *home, in
 {
   ke_body *body = &((ke_one_body *)b->bodies.self)->body;
   const size_t bytes = body->n * capacity * sizeof(double);
-  double *own = own_memory(home, bytes);
+  void *own = home->handed_over ? NULL : ffi_borrow(bytes + LINE);
   SEXP factor = PROTECT(own ? R_NilValue : Rf_allocMatrix(REALSXP, (int)body->n, (int)capacity));
-  double *values = own ? own : REAL(factor);
+  double *values = own ? next_line(own) : REAL(factor);
   ffi_large_pages(values, bytes);
   copy_factor(body, b->size, values);
   SET_VECTOR_ELT(home->box, 0, factor);
   UNPROTECT(1);
-  keep_larger(home);
+  ffi_give_back(home->own);
+  home->own = own;
   body->factor = values;
   body->capacity = capacity;
   body->work = ffi_doubles(ke_body_work(capacity, threads));
@@ -344,19 +322,12 @@ static ke_status run(ke_basis *b, SEXP rule, const ke_env *env, factor_home *hom
   return status;
 }
 
-typedef struct {
-  SEXP source, rule, threads;
-  factor_home home;
-} basis_call;
-
-static SEXP basis_of(void *data)
+static SEXP basis_in(factor_home *home, SEXP source, SEXP rule, SEXP threads)
 {
-  basis_call *call = (basis_call *)data;
-  SEXP rule = call->rule;
-  ke_env env = ffi_env(call->threads);
+  ke_env env = ffi_env(threads);
   ffi_show_progress(&env, ffi_element(rule, "verbose"));
   ke_source s;
-  ke_status status = ffi_source(call->source, &s);
+  ke_status status = ffi_source(source, &s);
   if (status != KE_OK)
     return ffi_status(status);
   centre c = {ffi_count(rule, "neighbours"), NULL, NULL, 0.0};
@@ -368,20 +339,19 @@ static SEXP basis_of(void *data)
   const int random = b.rule == ke_rule_of(KE_RANDOM); /* else R's generator is left alone */
   if (random)
     GetRNGstate();
-  status = run(&b, rule, &env, &call->home);
+  status = run(&b, rule, &env, home);
   if (random)
     PutRNGstate();
   if (status != KE_OK)
     return ffi_status(status);
-  return result(&b, call->home.handed_over ? VECTOR_ELT(call->home.box, 0) : R_NilValue, &c);
+  return result(&b, home->handed_over ? VECTOR_ELT(home->box, 0) : R_NilValue, &c);
 }
 
 /* A list, or the name of a status. */
 SEXP ffi_basis(SEXP source, SEXP rule, SEXP keep, SEXP threads)
 {
-  SEXP box = PROTECT(Rf_allocVector(VECSXP, 1));
-  basis_call call = {source, rule, threads, {box, Rf_asLogical(keep), {NULL, NULL}}};
-  SEXP out = R_ExecWithCleanup(basis_of, &call, release, &call.home);
+  factor_home home = {PROTECT(Rf_allocVector(VECSXP, 1)), Rf_asLogical(keep), NULL};
+  SEXP out = basis_in(&home, source, rule, threads);
   UNPROTECT(1);
   return out;
 }

@@ -16,14 +16,14 @@ typedef struct {
   size_t *start; /* nodes of the sum of keys: start, tiles, body */
   double *value;
   size_t nodes;
-  void *mark; /* what is allocated beyond it lasts a round: see new_round() */
+  ffi_mark mark; /* what is allocated beyond it lasts a round: see new_round() */
 } remote;
 
 enum { CANDIDATES, FUSED, CHOLESKY, BOXES };
 
 /* What the last round was lent (candidates packed for their kernel, proposals, sums) is not looked
  * at any more, and with many rounds of wide rows it would be far more than the rows themselves. */
-static void new_round(const remote *r) { vmaxset(r->mark); }
+static void new_round(const remote *r) { ffi_return_to(r->mark); }
 
 /* ---- messages ---------------------------------------------------------------------------------
  */
@@ -431,7 +431,7 @@ static void enlarge(remote *r, size_t capacity)
            b->size * sizeof(double));
   SET_VECTOR_ELT(r->box, CHOLESKY, larger);
   ffi_head_columns(b, capacity);
-  r->mark = vmaxget();
+  r->mark = ffi_mark_memory();
   UNPROTECT(1);
 }
 
@@ -481,7 +481,7 @@ SEXP ffi_bodies(SEXP rule, SEXP n, SEXP ask, SEXP threads)
   const ke_bodies bodies = {&does, r, r->n};
   ke_basis b = ffi_head(bodies, rule);
   r->head = &b;
-  r->mark = vmaxget();
+  r->mark = ffi_mark_memory();
   const int random = b.rule == ke_rule_of(KE_RANDOM);
   if (random)
     GetRNGstate();

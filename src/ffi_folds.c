@@ -45,12 +45,12 @@ SEXP ffi_without_folds(SEXP fit, SEXP turn, SEXP folds)
   SEXP out = PROTECT(Rf_allocVector(VECSXP, XLENGTH(folds)));
   ke_find_hat(&h, &env);
   for (R_xlen_t a = 0; a < XLENGTH(folds); a++) {
-    const void *before = vmaxget();
+    const ffi_mark before = ffi_mark_memory();
     ke_folds f = {&h, sort_folds(VECTOR_ELT(folds, a), n, first, rows), first, rows, NULL, NULL};
     f.out = REAL(SET_VECTOR_ELT(out, a, Rf_allocMatrix(REALSXP, (int)n, (int)k)));
     f.work = ffi_doubles(ke_folds_work(&f) * (size_t)env.threads);
     ke_without_folds(&f, &env);
-    vmaxset(before);
+    ffi_return_to(before);
   }
   UNPROTECT(1);
   return out;

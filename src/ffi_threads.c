@@ -69,6 +69,7 @@ ke_env ffi_env(SEXP threads)
 
 typedef struct {
   ke_crew crew, *outer;
+  ffi_loans loans;
 } crew_of_call;
 
 static void go_home(void *data)
@@ -76,6 +77,7 @@ static void go_home(void *data)
   crew_of_call *c = (crew_of_call *)data;
   current = c->outer;
   ke_crew_close(&c->crew);
+  ffi_close_loans(&c->loans);
 }
 
 SEXP ffi_with_crew(SEXP (*body)(void *arguments), void *arguments)
@@ -84,6 +86,7 @@ SEXP ffi_with_crew(SEXP (*body)(void *arguments), void *arguments)
   ke_crew_open(&c.crew);
   c.outer = current;
   current = &c.crew;
+  ffi_open_loans(&c.loans);
   return R_ExecWithCleanup(body, arguments, go_home, &c);
 }
 
