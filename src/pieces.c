@@ -12,6 +12,7 @@
 #define SIDE KE_SIDE       /* rows and columns of a block, at most */
 #define FEW 24             /* rows that are worth packing a triangle for */
 #define TALL (3 * KE_SIDE) /* rows of a block of a tall matrix, at most */
+#define EVEN 24            /* rows that registers hold at a time where there are most */
 
 /* Items of `flops` each in a piece, at least `least`. */
 static size_t in_piece(double flops, size_t least)
@@ -54,7 +55,7 @@ static void triangle_block(void *data, size_t item, size_t worker)
 static size_t triangle_width(size_t n)
 {
   const size_t side = n < SIDE ? 1 : n < 2 * SIDE ? 2 : parts(n, SIDE);
-  return parts(n, side);
+  return parts(parts(n, side), EVEN) * EVEN;
 }
 
 void ke_crossprod_upper(size_t n, size_t m, const double *a, size_t lda, double beta, double *c,
