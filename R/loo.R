@@ -78,19 +78,24 @@ nested_fit <- function(fit, response, loo, best) {
 # `factor` FALSE: without r and c, where only `a`, the coefficients of the size chosen, are wanted.
 # `over`: q of `fit` is of no use to others.
 fit_by_ridge <- function(fit, response, sizes, ridges = ridge_grid, factor = TRUE, over = FALSE) {
-  labels <- class_numbers(response)
-  found <- ridge_losses(fit, sizes, labels, ridges, over)
-  best <- best_row(found$loo)
-  size <- found$loo$size[best]
-  ridge <- found$loo$ridge[best]
+  found <- best_ridge(fit, response, sizes, ridges, over)
+  size <- found$size
+  ridge <- found$ridge
   rows <- if (is.null(found$rows)) {
-    turned <- if (found$size == size) found$turned else .Call(ffi_bidiagonalise, fit, size)
-    .Call(ffi_ridge_loo, fit, turned, labels, TRUE, ridge)
+    turned <- if (found$kept == size) found$turned else .Call(ffi_bidiagonalise, fit, size)
+    .Call(ffi_ridge_loo, fit, turned, class_numbers(response), TRUE, ridge)
   } else {
     rows_of_ridge(found$rows, match(ridge, ridges), ncol(fit$y))
   }
   chosen <- if (factor) ridge_factor(fit, size, ridge) else list(a = ridged(fit, size, ridge))
-  settled_fit(fit, response, found$loo, best, rows, chosen)
+  settled_fit(fit, response, found$loo, found$best, rows, chosen)
+}
+
+# What ridge_losses() found, and `size` and `ridge` of its row `best`.
+best_ridge <- function(fit, response, sizes, ridges = ridge_grid, over = FALSE) {
+  found <- ridge_losses(fit, sizes, class_numbers(response), ridges, over)
+  best <- best_row(found$loo)
+  c(found, list(best = best, size = found$loo$size[best], ridge = found$loo$ridge[best]))
 }
 
 # Row `best` of `loo`; `rows`: what is known of the training rows there; `factor` has r and c of its
@@ -112,29 +117,30 @@ size_losses <- function(fit, ridge, labels) {
 }
 
 # `fit` has no ridge. Fields: `loo`; `turned`, what ffi_bidiagonalise() made of the size of least
-# loss so far, to be used again, and that `size`; `rows`, of every ridge, where there is one size
-# and they take less memory than `fit`: a second pass over it would cost more. With `over` it does
-# not: rows turned by the first take the place of q.
+# loss, to be used again, and `kept`, that size; `rows`, of every ridge, where there is one size
+# and they take less memory than `fit`: a second pass over it would cost more.
 ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid, over = FALSE) {
-  least <- Inf
-  kept <- NULL
-  over <- over && identical(sizes, ncol(fit$q))
-  keep <- !over && length(sizes) == 1L && length(ridges) * (2 * ncol(fit$y) + 1) <= sizes
   sizes <- sort(sizes)
-  scores <- vapply(sizes, function(size) {
-    turned <- .Call(ffi_bidiagonalise, fit, size)
-    if (over) turned$rows <- fit$q
-    at <- .Call(ffi_ridge_loo, fit, turned, labels, keep, ridges)
-    turned$known <- over
-    if (min(at$loss) < least) {
-      least <<- min(at$loss)
-      kept <<- list(turned = turned, size = size, rows = if (keep) at)
-    }
-    cbind(at$loss, at$error)
-  }, matrix(0, length(ridges), 2L))
+  found <- if (length(sizes) == 1L) {
+    one_size_losses(fit, sizes, labels, ridges, over)
+  } else {
+    .Call(ffi_ridge_sizes, fit, as.double(sizes), labels, ridges)
+  }
   loo <- data.frame(size = rep(sizes, each = length(ridges)), ridge = rep(ridges, length(sizes)),
-                    loss = c(scores[, 1L, ]), error = c(scores[, 2L, ]))
-  c(list(loo = loo), kept)
+                    loss = c(found$loss), error = c(found$error))
+  c(list(loo = loo), found[setdiff(names(found), c("loss", "error"))])
+}
+
+# With `over`, where all columns are used, rows are not kept: turned by the first pass, they take the
+# place of q.
+one_size_losses <- function(fit, size, labels, ridges, over) {
+  over <- over && size == ncol(fit$q)
+  keep <- !over && length(ridges) * (2 * ncol(fit$y) + 1) <= size
+  turned <- .Call(ffi_bidiagonalise, fit, size)
+  if (over) turned$rows <- fit$q
+  at <- .Call(ffi_ridge_loo, fit, turned, labels, keep, ridges)
+  turned$known <- over
+  list(loss = at$loss, error = at$error, turned = turned, kept = size, rows = if (keep) at)
 }
 
 # Of the rows that ffi_ridge_loo() kept for every ridge and each of k responses: ridge `at`.

@@ -16,6 +16,7 @@
 
 #define PANEL KE_REFLECTIONS /* rows and columns made bidiagonal at once */
 #define WORTH_PANELS 64      /* of what is left */
+#define FROM_MEMORY 4.0      /* times as long as the same flops on numbers at hand */
 
 /* A power of two near the largest number, in whose units nothing overflows. */
 static double unit_of(const ke_regression *g, size_t m)
@@ -44,6 +45,12 @@ size_t ke_bidiagonal_work(size_t size)
 {
   const size_t sums = (size / COLUMNS + 1) * size;
   return 2 * size + (2 * size + PANEL + COLUMNS) * PANEL + sums;
+}
+
+double ke_bidiagonal_flops(size_t size)
+{
+  const double side = (double)size;
+  return (FROM_MEMORY * 4.0 + 8.0) / 3.0 * side * side * side;
 }
 
 /* A panel of reflections and what they act on, some columns an item; each has its own part of the
@@ -216,8 +223,6 @@ static double finish_row(const panel *p, double *value)
   multiply(tau, x, rest);
   return tau;
 }
-
-#define FROM_MEMORY 4.0 /* times as long as the same flops on numbers at hand */
 
 /* Column and row i of a panel. */
 static double reduce_both(panel *p, double *diagonal, double *over, const ke_env *env)

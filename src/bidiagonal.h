@@ -14,6 +14,7 @@ typedef struct {
 } ke_bidiagonal;
 
 size_t ke_bidiagonal_work(size_t size);
+double ke_bidiagonal_flops(size_t size); /* as long as so many of products take */
 void ke_bidiagonalise(const ke_regression *g, ke_bidiagonal *b, const ke_env *env);
 
 #endif

@@ -184,6 +184,17 @@ void ke_gemm(char ta, char tb, double alpha, ke_dense a, ke_dense b, double beta
       multiply_block(&p, j, k, ke_smaller(TERMS, terms - k), k > 0 || beta != 0.0);
 }
 
+ke_rows ke_make_ready(ke_dense b, double *panel)
+{
+  return pack(1, b, 0, b.columns, 0, b.rows, panel);
+}
+
+void ke_times_ready(ke_dense a, const ke_rows *b, double *work, ke_dense c)
+{
+  const ke_rows rows = pack(0, a, 0, a.rows, 0, a.columns, work);
+  ke_product(&rows, b, a.columns, c.at, c.ld);
+}
+
 /* ---- the upper triangle of A'A ----------------------------------------------------------------
  */
 

@@ -4,6 +4,8 @@
 #ifndef KERNELECT_DENSE_H
 #define KERNELECT_DENSE_H
 
+#include "rows.h"
+
 #include <stddef.h>
 
 /* A matrix with its leading dimension. What is only read is not written to. */
@@ -24,6 +26,11 @@ static inline ke_dense ke_part(ke_dense a, size_t i, size_t j, size_t rows, size
 
 /* C = alpha op(A) op(B) + beta C; op is the matrix itself ('N') or transposed ('T'). */
 void ke_gemm(char ta, char tb, double alpha, ke_dense a, ke_dense b, double beta, ke_dense c);
+
+/* B made ready once for many products, in ke_panel_size(columns, rows) numbers of `panel`; and
+ * C = A B, in ke_panel_size(rows, columns) numbers of A's for work: the same bits as above. */
+ke_rows ke_make_ready(ke_dense b, double *panel);
+void ke_times_ready(ke_dense a, const ke_rows *b, double *work, ke_dense c);
 
 /* y = alpha op(A) x + beta y, the values of x `apart`. */
 void ke_gemv(char ta, double alpha, ke_dense a, const double *x, size_t apart, double beta,

@@ -168,24 +168,14 @@ SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep)
   return out;
 }
 
-/* What every ridge with `size` columns needs: `p`, `diagonal`, `over`. */
-SEXP ffi_bidiagonalise(SEXP fit, SEXP size)
+/* A place for what every ridge with `size` columns needs: `p`, `diagonal`, `over`. */
+static SEXP new_turned(size_t size)
 {
   const char *names[] = {"p", "diagonal", "over", ""};
-  const ke_regression g = ffi_regression(fit);
-  const size_t m = problem(&g, size, R_NilValue).size;
-  const ke_env env = ffi_regression_env(fit);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  ke_bidiagonal b;
-  b.size = m;
-  b.p = new_element(out, 0, m, m);
+  new_element(out, 0, size, size);
   for (int i = 1; i < 3; i++)
-    SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)m));
-  b.diagonal = REAL(VECTOR_ELT(out, 1));
-  b.over = REAL(VECTOR_ELT(out, 2));
-  b.a = ffi_doubles(m * m);
-  b.work = ffi_doubles(ke_bidiagonal_work(m));
-  ke_bidiagonalise(&g, &b, &env);
+    SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)size));
   UNPROTECT(1);
   return out;
 }
@@ -201,6 +191,25 @@ static ke_bidiagonal unpack_bidiagonal(SEXP turned)
   b.diagonal = (double *)ffi_field(turned, "diagonal", rows);
   b.over = (double *)ffi_field(turned, "over", rows);
   return b;
+}
+
+static ke_bidiagonal lend_work(SEXP turned)
+{
+  ke_bidiagonal b = unpack_bidiagonal(turned);
+  b.a = ffi_doubles(b.size * b.size);
+  b.work = ffi_doubles(ke_bidiagonal_work(b.size));
+  return b;
+}
+
+SEXP ffi_bidiagonalise(SEXP fit, SEXP size)
+{
+  const ke_regression g = ffi_regression(fit);
+  const ke_env env = ffi_regression_env(fit);
+  SEXP out = PROTECT(new_turned(problem(&g, size, R_NilValue).size));
+  ke_bidiagonal b = lend_work(out);
+  ke_bidiagonalise(&g, &b, &env);
+  UNPROTECT(1);
+  return out;
 }
 
 /* `turned` may have `rows` (n x size): the place for rows of Q turned, which may be that of q, or
@@ -231,7 +240,63 @@ SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
   b.a = g.rest ? ffi_doubles(b.size * b.size) : NULL;
   SEXP out = PROTECT(pack(&o, count, Rf_asLogical(keep) ? count : 0));
   o.work = ffi_doubles(ke_ridge_work(&o, count, env.threads));
-  ke_ridge_loo(&o, &b, REAL(ridges), count, &env);
+  ke_ridge_loo(&o, &b, REAL(ridges), count, NULL, &env);
   UNPROTECT(2);
+  return out;
+}
+
+static double least_of(const double *values, size_t count)
+{
+  double least = INFINITY;
+  for (size_t i = 0; i < count; i++)
+    least = values[i] < least ? values[i] : least;
+  return least;
+}
+
+/* The same of several sizes at once, growing. Fields: loss, error (ridges x sizes); `kept`, the
+ * first size of least loss, and its `turned`. */
+SEXP ffi_ridge_sizes(SEXP fit, SEXP sizes, SEXP label, SEXP ridges)
+{
+  const char *names[] = {"loss", "error", "kept", "turned", ""};
+  const ke_regression g = ffi_regression(fit);
+  const ke_env env = ffi_regression_env(fit);
+  const size_t count = (size_t)XLENGTH(ridges), several = (size_t)XLENGTH(sizes);
+  ffi_assert(TYPEOF(ridges) == REALSXP && count > 0, "ridges");
+  ffi_assert(TYPEOF(sizes) == REALSXP && several > 0, "sizes");
+  ke_loo o = problem(&g, sizes, label);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  double *loss = new_element(out, 0, count, several), *error = new_element(out, 1, count, several);
+  PROTECT_INDEX of_now, of_next;
+  SEXP now, next;
+  PROTECT_WITH_INDEX(now = new_turned(o.size), &of_now);
+  PROTECT_WITH_INDEX(next = now, &of_next);
+  double least = INFINITY;
+  ke_bidiagonal b = lend_work(now), after;
+  ke_bidiagonalise(&g, &b, &env);
+  for (size_t i = 0; i < several; i++) {
+    const ffi_mark before = ffi_mark_memory();
+    const int last = i + 1 == several;
+    if (!last) {
+      const double asked = REAL(sizes)[i + 1];
+      ffi_assert(asked > (double)o.size && asked <= (double)g.L, "sizes");
+      REPROTECT(next = new_turned((size_t)asked), of_next);
+      after = lend_work(next);
+    }
+    b.a = g.rest ? ffi_doubles(o.size * o.size) : NULL;
+    o.loss = loss + i * count;
+    o.error = error + i * count;
+    o.work = ffi_doubles(ke_ridge_work(&o, count, env.threads));
+    ke_ridge_loo(&o, &b, REAL(ridges), count, last ? NULL : &after, &env);
+    if (i == 0 || least_of(o.loss, count) < least) {
+      least = least_of(o.loss, count);
+      SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)o.size));
+      SET_VECTOR_ELT(out, 3, now);
+    }
+    ffi_return_to(before);
+    REPROTECT(now = next, of_now);
+    b = unpack_bidiagonal(now);
+    o.size = b.size;
+  }
+  UNPROTECT(3);
   return out;
 }

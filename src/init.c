@@ -30,6 +30,7 @@
   ENTRY(ffi_regress, 6) \
   ENTRY(ffi_regress_over, 6) \
   ENTRY(ffi_ridge_loo, 5) \
+  ENTRY(ffi_ridge_sizes, 4) \
   ENTRY(ffi_scale_gradient, 5) \
   ENTRY(ffi_softmax, 6) \
   ENTRY(ffi_solve_upper, 3) \

@@ -29,7 +29,7 @@ typedef struct {
 
 /* ---- blocks of rows, for the two ---- */
 
-#define KE_LOO_ROWS 128 /* rows at a time */
+#define KE_LOO_ROWS 96 /* rows at a time: whole blocks of inner products */
 
 /* m rows from i0 on: e residuals, v left-out residuals, left = 1 - leverage. */
 typedef struct {

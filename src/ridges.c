@@ -5,9 +5,11 @@
  *   1 - m h = (1 - m / sum(w) - m |u|^2) + m ridge |t|^2
  *   e       = (yc - u'P'c) + ridge t'U^{-T}P'c
  * sums without cancellation, so small ridges keep their digits. A size costs a product of
- * n x size x size, each ridge O(n size). */
+ * n x size x size, each ridge O(n size). Threads share blocks of rows: each is turned into u and
+ * seen by every ridge while it is at hand. */
 #include "ridges.h"
 
+#include "dense.h"
 #include "pieces.h"
 #include "simd.h"
 #include "threads.h"
@@ -26,26 +28,40 @@ typedef struct {
   double *c;         /* size x k */
 } factor;
 
-#define BLOCKS 256                /* that threads share at a time, at most */
+#ifndef KE_LONG                     /* tests call less long */
+#define KE_LONG (4.0 * KE_PATIENCE) /* flops: more are too many for an item */
+#endif
+#define BLOCKS ((size_t)4096)     /* that threads share at a time, at most */
 #define AT_HAND ((size_t)1 << 19) /* numbers that a cache keeps from one step to the next */
 
-/* Blocks at a time: those whose rows are turned must stay at hand. */
+static double turn_flops(size_t size) { return 2.0 * KE_LOO_ROWS * (double)size * (double)size; }
+
+/* Who turns a block: whoever takes it, unless it is turned already or that would take long. */
+static int turns_itself(const ke_loo *o) { return !o->known && turn_flops(o->size) <= KE_LONG; }
+
+static int turned_before(const ke_loo *o) { return !o->known && !turns_itself(o); }
+
+/* Blocks at a time: those that are turned before must stay at hand. */
 static size_t blocks_at_once(const ke_loo *o)
 {
   const size_t all = (o->g->n + KE_LOO_ROWS - 1) / KE_LOO_ROWS,
-               turned = AT_HAND / o->size / KE_LOO_ROWS;
-  return ke_smaller(all, o->known ? BLOCKS : turned < 4 ? 4 : ke_smaller(turned, BLOCKS));
+               turned = AT_HAND / o->size / KE_LOO_ROWS,
+               most = turned_before(o) ? ke_smaller(turned, BLOCKS) : BLOCKS;
+  return ke_smaller(all, most < 4 ? 4 : most);
 }
 
-/* Doubles for the rows that are turned at a time. */
+/* Doubles for what turns rows, where that is made ready; or for rows that are turned before. */
 static size_t turned_length(const ke_loo *o)
 {
-  return o->known ? 0 : blocks_at_once(o) * KE_LOO_ROWS * o->size;
+  if (turned_before(o))
+    return blocks_at_once(o) * KE_LOO_ROWS * o->size;
+  return turns_itself(o) ? ke_panel_size(o->size, o->size) : 0;
 }
 
-static size_t ridge_each(size_t size, size_t k)
+static size_t ridge_each(const ke_loo *o)
 {
-  return ke_loo_own(k) + KE_LOO_ROWS * (size + 2 * k + 2);
+  const size_t packed = turns_itself(o) ? o->size : 0;
+  return ke_loo_own(o->g->k) + KE_LOO_ROWS * (o->size + packed + 2 * o->g->k + 2);
 }
 
 static size_t factor_length(size_t size, size_t k) { return size * (2 + k); }
@@ -54,7 +70,7 @@ size_t ke_ridge_work(const ke_loo *o, size_t count, int threads)
 {
   const size_t size = o->size, k = o->g->k;
   return ke_loo_slots(blocks_at_once(o), count) + turned_length(o) +
-         (count + 1) * factor_length(size, k) + (size_t)threads * ridge_each(size, k);
+         (count + 1) * factor_length(size, k) + (size_t)threads * ridge_each(o);
 }
 
 /* Rotate sqrt(ridge) I into B, column by column; what a rotation leaves below joins the next. */
@@ -99,23 +115,22 @@ static void fill_plain(const ke_regression *g, const ke_bidiagonal *b, const fac
                         f->c, env);
 }
 
-/* A block of rows of u: eights of them, one after the other, by columns. Every ridge reads them
- * again, and as columns far apart they would not stay at hand. */
+/* A block of rows of u, KE_LOO_ROWS from one column to the next; zeros up to a whole eight. */
 typedef struct {
-  double *u; /* KE_LOO_ROWS x size; zero after the last row */
+  double *u;
   size_t m, size;
 } rows_turned;
 
-static void pack_rows(const double *u, size_t ld, const rows_turned *to)
+static void fill_up(const rows_turned *r)
 {
-  const size_t whole = to->m / EIGHT * EIGHT, apart = to->size;
-  for (size_t l = 0; l < to->size; l++, u += ld) {
-    double *out = to->u + EIGHT * l;
-    for (size_t i = 0; i < whole; i += EIGHT)
-      memcpy(out + i * apart, u + i, EIGHT * sizeof(double));
-    for (size_t at = 0; whole < to->m && at < EIGHT; at++)
-      out[at + whole * apart] = whole + at < to->m ? u[whole + at] : 0.0;
-  }
+  for (size_t l = 0; r->m % EIGHT > 0 && l < r->size; l++)
+    ke_clear(r->u + r->m + l * KE_LOO_ROWS, EIGHT - r->m % EIGHT);
+}
+
+static void copy_rows(const double *from, size_t ldf, double *to, size_t ldt, size_t m, size_t size)
+{
+  for (size_t l = 0; l < size; l++)
+    memcpy(to + l * ldt, from + l * ldf, m * sizeof(double));
 }
 
 /* Of eight rows of u: |t|^2, and t'c for one response or two. t lives in registers alone. */
@@ -124,7 +139,7 @@ INLINE void sum_eight(const factor *f, const double *c, const double *u, size_t 
 {
   v4 t = SPLAT(0.0), s = t, length_t = t, length_s = t, first_t = t, first_s = t, second_t = t,
      second_s = t;
-  for (size_t l = 0; l < size; l++, u += EIGHT) {
+  for (size_t l = 0; l < size; l++, u += KE_LOO_ROWS) {
     /* what waits for the last t comes first, for compilers to fuse that with the subtraction */
     const v4 from_t = f->back[l] * t, from_s = f->back[l] * s;
     t = f->by[l] * LOAD(u) - from_t;
@@ -154,7 +169,7 @@ INLINE void turned_sums_body(const factor *f, const rows_turned *r, size_t k, do
 {
   for (size_t j = 0; j < k; j += 2)
     for (size_t i = 0; i < r->m; i += EIGHT) {
-      const double *c = f->c + j * r->size, *u = r->u + i * r->size;
+      const double *c = f->c + j * r->size, *u = r->u + i;
       double *into = sum + i + j * KE_LOO_ROWS;
       if (j + 1 < k)
         sum_eight(f, c, u, r->size, 1, length + i, into);
@@ -194,8 +209,10 @@ typedef struct {
   const double *ridge;
   double *factors; /* of every ridge and of none */
   const double *p; /* size x size: what turns rows of z */
-  double *u;       /* some rows turned, a column ld long */
+  ke_rows ready;   /* the same made ready, for rows that are turned one block at a time; */
+  const double *u; /* or turned rows, from row `first` on, a column ld long */
   size_t ld;
+  ke_bidiagonal *next;
 } ridge_crew;
 
 /* P, or where a division of z is still to be done that and P at once. */
@@ -217,19 +234,35 @@ static factor factor_at(const ridge_crew *w, size_t at)
   return f;
 }
 
+/* The rows of a block, turned; `work`: as many numbers again, where they are not yet. */
+static void take_turned(const ridge_crew *w, size_t item, const rows_turned *r, double *work)
+{
+  const ke_loo *o = w->c.o;
+  const size_t n = o->g->n, i0 = w->c.first + item * KE_LOO_ROWS;
+  if (w->u) {
+    copy_rows(w->u + item * KE_LOO_ROWS, w->ld, r->u, KE_LOO_ROWS, r->m, r->size);
+  } else {
+    ke_times_ready((ke_dense){o->g->z + i0, r->m, r->size, n}, &w->ready, work,
+                   (ke_dense){r->u, r->m, r->size, KE_LOO_ROWS});
+    if (o->turned)
+      copy_rows(r->u, KE_LOO_ROWS, o->turned + i0, n, r->m, r->size);
+  }
+  fill_up(r);
+}
+
 static void ridge_block(void *data, size_t item, size_t worker)
 {
   const ridge_crew *w = (const ridge_crew *)data;
   const ke_loo *o = w->c.o;
   const size_t k = o->g->k;
-  double *packed;
-  const ke_loo_block s = ke_loo_take(&w->c, item, worker, &packed);
-  double *length = packed + KE_LOO_ROWS * o->size, *sum = length + KE_LOO_ROWS,
+  double *u;
+  const ke_loo_block s = ke_loo_take(&w->c, item, worker, &u);
+  double *length = u + KE_LOO_ROWS * o->size, *sum = length + KE_LOO_ROWS,
          *e = sum + KE_LOO_ROWS * k, *left = e + KE_LOO_ROWS * k;
-  const rows_turned rows = {packed, s.m, o->size};
+  const rows_turned rows = {u, s.m, o->size};
   const ke_loo_block with = {s.i0, s.m, e, s.v, left, s.loss, s.error};
   const factor none = factor_at(w, w->c.count);
-  pack_rows(w->u + item * KE_LOO_ROWS, w->ld, &rows);
+  take_turned(w, item, &rows, left + KE_LOO_ROWS);
   turned_sums(&none, &rows, k, length, sum);
   start_turned(o->g, length, sum, &s);
   for (size_t r = 0; r < w->c.count; r++) {
@@ -242,55 +275,79 @@ static void ridge_block(void *data, size_t item, size_t worker)
   }
 }
 
-/* Turn the rows that w says to begin with, `m` of them, or find them turned. */
-static void turn_rows(ridge_crew *w, size_t m, const ke_env *env)
+/* Turn the rows that w says to begin with, `m` of them, in pieces into `u`. */
+static void turn_rows(const ridge_crew *w, size_t m, double *u, const ke_env *env)
 {
   const ke_loo *o = w->c.o;
   const size_t n = o->g->n, size = o->size;
-  if (o->known) {
-    w->u = o->turned + w->c.first;
-    w->ld = n;
-    return;
-  }
   ke_add_multiple(1.0, (ke_dense){o->g->z + w->c.first, m, size, n},
-                  (ke_dense){(double *)w->p, size, size, size}, 0.0,
-                  (ke_dense){w->u, m, size, w->ld}, env);
-  for (size_t l = 0; o->turned && l < size; l++)
-    memcpy(o->turned + w->c.first + l * n, w->u + l * w->ld, m * sizeof(double));
+                  (ke_dense){(double *)w->p, size, size, size}, 0.0, (ke_dense){u, m, size, w->ld},
+                  env);
+  if (o->turned)
+    copy_rows(u, w->ld, o->turned + w->c.first, n, m, size);
 }
 
-static void ridge_rows(ridge_crew *w, size_t m, const ke_env *env)
+static void make_next(void *data, const ke_env *env)
+{
+  const ridge_crew *w = (const ridge_crew *)data;
+  ke_bidiagonalise(w->c.o->g, w->next, env);
+}
+
+/* Blocks of rows from `first` on; and the next factor, where the caller is done with it before the
+ * others with those, or else before. */
+static void ridge_rows(ridge_crew *w, size_t blocks, const ke_env *env)
 {
   const ke_loo *o = w->c.o;
-  const size_t blocks = (m + KE_LOO_ROWS - 1) / KE_LOO_ROWS;
-  const double each = (double)o->size * (2.0 * (double)o->g->k + 6.0) + SCORES * (double)o->g->k;
-  turn_rows(w, m, env);
-  ke_share_often(env, blocks, KE_LOO_ROWS * (double)w->c.count * each, ridge_block, w);
+  const double each = (double)o->size * (2.0 * (double)o->g->k + 6.0) + SCORES * (double)o->g->k,
+               flops = KE_LOO_ROWS * (double)w->c.count * each +
+                       (turns_itself(o) ? turn_flops(o->size) : 0.0);
+  const double others = (double)(ke_workers(env, blocks, flops) - 1);
+  if (w->next && ke_bidiagonal_flops(w->next->size) * others > (double)blocks * flops) {
+    make_next(w, env);
+    w->next = NULL;
+  }
+  if (w->next)
+    ke_share_beside(env, blocks, flops, ridge_block, make_next, w);
+  else
+    ke_share_often(env, blocks, flops, ridge_block, w);
+  w->next = NULL;
   ke_loo_add_slots(&w->c, blocks);
 }
 
+static void fill_factors(const ridge_crew *w, const ke_bidiagonal *b, const ke_env *env)
+{
+  const ke_regression *g = w->c.o->g;
+  const factor none = factor_at(w, w->c.count);
+  fill_plain(g, b, &none, env);
+  for (size_t r = 0; r < w->c.count; r++) {
+    const factor f = factor_at(w, r);
+    fill_factor(b, none.c, g->k, &f);
+  }
+}
+
 void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, size_t count,
-                  const ke_env *env)
+                  ke_bidiagonal *next, const ke_env *env)
 {
   const ke_regression *g = o->g;
   const size_t size = b->size, blocks = blocks_at_once(o), step = blocks * KE_LOO_ROWS;
-  double *u = o->work + ke_loo_slots(blocks, count), *factors = u + turned_length(o),
+  double *turned = o->work + ke_loo_slots(blocks, count), *factors = turned + turned_length(o),
          *own = factors + (count + 1) * factor_length(size, g->k);
-  ridge_crew w = {{o, 0, count, o->work, own, ridge_each(size, g->k)},
-                  ridge,
-                  factors,
-                  find_turn(g, b, env),
-                  u,
-                  step};
-  const factor none = factor_at(&w, count);
+  ridge_crew w = {.c = {o, 0, count, o->work, own, ridge_each(o)},
+                  .ridge = ridge,
+                  .factors = factors,
+                  .p = find_turn(g, b, env),
+                  .ld = o->known ? g->n : step,
+                  .next = next};
+  if (turns_itself(o))
+    w.ready = ke_make_ready((ke_dense){(double *)w.p, size, size, size}, turned);
   ke_loo_clear_scores(o, count);
-  fill_plain(g, b, &none, env);
-  for (size_t r = 0; r < count; r++) {
-    const factor f = factor_at(&w, r);
-    fill_factor(b, none.c, g->k, &f);
-  }
+  fill_factors(&w, b, env);
   for (; w.c.first < g->n; w.c.first += step) {
-    ridge_rows(&w, ke_smaller(step, g->n - w.c.first), env);
+    const size_t m = ke_smaller(step, g->n - w.c.first);
+    w.u = o->known ? o->turned + w.c.first : turned_before(o) ? turned : NULL;
+    if (turned_before(o))
+      turn_rows(&w, m, turned, env);
+    ridge_rows(&w, (m + KE_LOO_ROWS - 1) / KE_LOO_ROWS, env);
     ke_check(env);
   }
   ke_loo_mean_scores(o, count);

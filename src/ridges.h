@@ -6,9 +6,10 @@
 #include "loo.h"
 
 /* loss and error: one for each of `count` positive ridges. Doubles of work: as `o` is, but for
- * that. */
+ * that. `next`: a factor of the same regression to be made bidiagonal as well, while threads are
+ * busy with the rows; or NULL. */
 size_t ke_ridge_work(const ke_loo *o, size_t count, int threads);
 void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, size_t count,
-                  const ke_env *env);
+                  ke_bidiagonal *next, const ke_env *env);
 
 #endif

@@ -10,6 +10,7 @@
 
 typedef struct ke_job {
   ke_task task;
+  ke_errand errand; /* or NULL */
   void *data;
   size_t count; /* the end of the items */
   size_t next;  /* the first item that nobody has taken */
@@ -163,6 +164,8 @@ static void work_and_look(void *data)
   job *j = (job *)data;
   if (j->wanted > 0)
     call_together(j);
+  if (j->errand)
+    j->errand(j->data, j->env);
   for (size_t item, done = 1; take_item(j, &item); done++) {
     j->task(j->data, item, 0);
     if (done % j->between == 0)
@@ -188,36 +191,41 @@ static void call_off_and_close(void *data)
   ke_crew_close(((job *)data)->crew);
 }
 
-static void share(const ke_env *env, size_t count, double flops, size_t between, ke_task task,
-                  void *data)
+/* What is left to fill in of j: who does it. */
+static void share(const ke_env *env, double flops, job *j)
 {
   ke_crew own, *lent = env->crew;
-  job j;
-  j.task = task;
-  j.data = data;
-  j.count = count;
-  j.next = j.helpers = 0;
-  j.env = env;
-  j.crew = lent ? lent : &own;
-  j.between = between;
-  j.wanted = lent && lent->at_work ? 0 : ke_workers(env, count, flops) - 1;
-  void (*end)(void *job) = j.wanted > 0 && !lent ? call_off_and_close : call_off;
+  j->next = j->helpers = 0;
+  j->env = env;
+  j->crew = lent ? lent : &own;
+  j->wanted = lent && lent->at_work ? 0 : ke_workers(env, j->count, flops) - 1;
+  void (*end)(void *job) = j->wanted > 0 && !lent ? call_off_and_close : call_off;
   if (end == call_off_and_close)
     ke_crew_open(&own);
-  if (j.wanted > 0 && env->guard) {
-    env->guard(work_and_look, end, &j);
+  if (j->wanted > 0 && env->guard) {
+    env->guard(work_and_look, end, j);
   } else {
-    work_and_look(&j);
-    end(&j);
+    work_and_look(j);
+    end(j);
   }
 }
 
 void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data)
 {
-  share(env, count, flops, ke_batch(flops), task, data);
+  job j = {.task = task, .data = data, .count = count, .between = ke_batch(flops)};
+  share(env, flops, &j);
 }
 
 void ke_share_often(const ke_env *env, size_t count, double flops, ke_task task, void *data)
 {
-  share(env, count, flops, ke_batch(4.0 * flops), task, data);
+  job j = {.task = task, .data = data, .count = count, .between = ke_batch(4.0 * flops)};
+  share(env, flops, &j);
+}
+
+void ke_share_beside(const ke_env *env, size_t count, double flops, ke_task task, ke_errand errand,
+                     void *data)
+{
+  job j = {
+      .task = task, .errand = errand, .data = data, .count = count, .between = ke_batch(flops)};
+  share(env, flops, &j);
 }

@@ -36,6 +36,12 @@ void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void 
 /* The same for items that wait for memory: interrupts are looked at more often. */
 void ke_share_often(const ke_env *env, size_t count, double flops, ke_task task, void *data);
 
+/* The same, and first of all the caller does errand(data, env) while the others begin with the
+ * items: what only one thread can do, and what looks at interrupts itself. */
+typedef void (*ke_errand)(void *data, const ke_env *env);
+void ke_share_beside(const ke_env *env, size_t count, double flops, ke_task task, ke_errand errand,
+                     void *data);
+
 /* ---- threads that stay for several pieces of work ---------------------------------------------
  */
 

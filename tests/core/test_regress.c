@@ -333,7 +333,7 @@ static void ridges_are_those_of_refitting(void)
                 0,    NULL};
     o.work = malloc(ke_ridge_work(&o, 3, 1) * sizeof(double));
     ke_bidiagonalise(&p.g, &b, &env);
-    ke_ridge_loo(&o, &b, ridges, 3, &env);
+    ke_ridge_loo(&o, &b, ridges, 3, NULL, &env);
     mu_assert(t.checks == size + steps(size - 1, 32) + 1); /* so few rows are one step */
     for (size_t r = 0; r < 3; r++) {
       p.g.ridge = ridges[r];
@@ -341,7 +341,7 @@ static void ridges_are_those_of_refitting(void)
     }
     double again[3];
     o.loss = again, o.known = 1; /* rows that were turned */
-    ke_ridge_loo(&o, &b, ridges, 3, &env);
+    ke_ridge_loo(&o, &b, ridges, 3, NULL, &env);
     mu_assert(memcmp(again, loss, sizeof loss) == 0);
     double *arrays[] = {b.a, b.p, b.diagonal, b.over, b.work, o.work, o.turned};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -353,7 +353,7 @@ static void ridges_are_those_of_refitting(void)
 /* ---- threads ------------------------------------------------------------------------------- */
 
 typedef struct {
-  double *q, *r, *c, *p, loss[3], nested[150];
+  double *q, *r, *c, *p, *beside, loss[3], nested[150];
 } answers;
 
 static answers with_threads(const double *z, const double *y, size_t n, size_t L, int threads)
@@ -366,6 +366,7 @@ static answers with_threads(const double *z, const double *y, size_t n, size_t L
                  calloc(L * L, sizeof(double)),
                  malloc(L * sizeof(double)),
                  malloc(L * L * sizeof(double)),
+                 malloc((L * L + 2 * L) * sizeof(double)),
                  {0},
                  {0}};
   double *extra = malloc(L * L * sizeof(double)), *work = malloc(L * (L + 1) * sizeof(double)),
@@ -389,11 +390,15 @@ static answers with_threads(const double *z, const double *y, size_t n, size_t L
   double *own = malloc(
       (ke_ridge_work(&ridged, 3, threads) + ke_nested_work(L, 1, threads) + ke_bidiagonal_work(L)) *
       sizeof(double));
+  double *factors = out.beside, *more = malloc((L * L + ke_bidiagonal_work(L)) * sizeof(double));
   ridged.work = own;
   ke_regress(&g, &env);
-  ke_bidiagonal b = {L, extra, out.p, diagonal, over, own};
+  ke_bidiagonal b = {L, extra, out.p, diagonal, over, own},
+                next = {L - 20, more, factors, factors + L * L, factors + L * L + L, more + L * L};
   ke_bidiagonalise(&g, &b, &env);
-  ke_ridge_loo(&ridged, &b, ridges, 3, &env);
+  memset(factors, 0, (L * L + 2 * L) * sizeof(double));
+  ke_ridge_loo(&ridged, &b, ridges, 3, &next, &env);
+  free(more);
   const ke_loo nested = {&g, L, NULL, out.nested, error, {NULL, NULL, NULL}, NULL, 0, own};
   ke_nested_loo(&nested, NULL, &env);
   free(extra);
@@ -413,9 +418,12 @@ static void threads_change_no_bit(void)
                    memcmp(one.r, three.r, L * L * sizeof(double)) == 0 &&
                    memcmp(one.c, three.c, L * sizeof(double)) == 0 &&
                    memcmp(one.p, three.p, L * L * sizeof(double)) == 0 &&
+                   memcmp(one.beside, three.beside, (L * L + 2 * L) * sizeof(double)) == 0 &&
+                   one.beside[0] != 0.0 && one.beside[L * L] != 0.0 &&
                    memcmp(one.loss, three.loss, sizeof one.loss) == 0 &&
                    memcmp(one.nested, three.nested, sizeof one.nested) == 0;
-  double *arrays[] = {z, y, one.q, one.r, one.c, one.p, three.q, three.r, three.c, three.p};
+  double *arrays[] = {z,          y,       one.q,   one.r,   one.c,   one.p,
+                      one.beside, three.q, three.r, three.c, three.p, three.beside};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     free(arrays[i]);
   mu_assert(same && one.loss[0] > 0.0);

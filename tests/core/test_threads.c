@@ -163,6 +163,64 @@ static void a_jump_leaves_nobody_behind(void)
   mu_assert(after == sum);
 }
 
+/* ---- an errand ---------------------------------------------------------------------------------
+ */
+
+typedef struct {
+  log_book items, own;
+  size_t errands, before; /* items of the caller before the last errand */
+} busy_log;
+
+static void note_busy(void *data, size_t item, size_t worker)
+{
+  note(&((busy_log *)data)->items, item, worker);
+}
+
+static void run_errand(void *data, const ke_env *env)
+{
+  busy_log *l = (busy_log *)data;
+  l->errands++;
+  l->before = l->items.of_worker[0];
+  ke_share(env, ITEMS, KE_WORTH, note, &l->own);
+}
+
+/* Within it the crew is at work elsewhere. */
+static void the_caller_runs_an_errand_first(void)
+{
+  for (int threads = 1; threads <= THREADS; threads++) {
+    ke_crew crew;
+    busy_log l;
+    const ke_env env = {.threads = threads, .crew = &crew};
+    memset(&l, 0, sizeof l);
+    ke_crew_open(&crew);
+    ke_share_beside(&env, ITEMS, KE_WORTH, note_busy, run_errand, &l);
+    mu_assert(each_once(&l.items, ITEMS) && l.errands == 1 && l.before == 0);
+    mu_assert(each_once(&l.own, ITEMS) && l.own.of_worker[0] == ITEMS);
+    mu_assert(crew.count == (size_t)threads - 1);
+    ke_crew_close(&crew);
+  }
+}
+
+static void jump_out(void *data, const ke_env *env)
+{
+  ((busy_log *)data)->errands++;
+  ke_check(env);
+  ((busy_log *)data)->errands++;
+}
+
+static void an_errand_may_end_in_a_jump(void)
+{
+  busy_log l;
+  size_t born = 0;
+  const ke_env env = {.threads = THREADS, .check = look, .born = &born, .guard = guard};
+  memset(&l, 0, sizeof l);
+  looks = 0;
+  last_look = 1;
+  ke_share_beside(&env, ITEMS, KE_WORTH, note_busy, jump_out, &l);
+  mu_assert(l.errands == 1 && born == THREADS - 1 && l.items.of_worker[0] == 0);
+  last_look = SIZE_MAX;
+}
+
 /* ---- a crew ------------------------------------------------------------------------------------
  */
 
@@ -258,6 +316,8 @@ static void a_crew_outlives_a_jump(void)
 
 int main(void)
 {
+  mu_run(the_caller_runs_an_errand_first);
+  mu_run(an_errand_may_end_in_a_jump);
   mu_run(a_crew_stays_for_the_next_piece);
   mu_run(sleepers_are_woken);
   mu_run(a_crew_at_work_is_left_alone);

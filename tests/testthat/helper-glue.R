@@ -179,6 +179,12 @@ glue_calls <- function() {
           within_list(turned, rows = x[-1, ]), within_list(turned, rows = narrow)),
         list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
+    ffi_ridge_sizes = list(
+      list(regression, c(1, 2), NULL, 1),
+      list(list(within_list(regression, y = x[-1, ])),
+        list(0, 3, 1:2, numeric(), c(2, 1), c(1, 3), c(1, NA)),
+        list(label[-1], as.double(label)), list(1L, "a", numeric()))
+    ),
     ffi_without_folds = list(
       list(regression, diag(2), list(rep_len(1:2, nrow(x)))),
       list(list(within_list(regression, y = x[-1, ]), within_list(regression, rest = diag(2))),

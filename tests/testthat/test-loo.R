@@ -80,6 +80,24 @@ test_that("the factor is turned into an upper bidiagonal one, in panels where it
   }
 })
 
+test_that("several sizes at once are each by itself, whatever the threads", {
+  # of many rows a factor is made while others turn rows, of few before
+  for (n in c(150, 3000)) {
+    z <- uneven(n, 130)
+    y <- random_matrix(n, 1, 2)
+    sizes <- c(130, 87, 58, 3)
+    for (threads in 1:2) {
+      fit <- regress(z, response_of(y), 0, threads = threads)
+      all <- ridge_losses(fit, sizes, NULL)
+      single <- lapply(sort(sizes), function(size) ridge_losses(fit, size, NULL))
+      expect_identical(all$loo, do.call(rbind, lapply(single, `[[`, "loo")))
+      least <- which.min(vapply(single, function(one) min(one$loo$loss), 0))
+      expect_identical(all$kept, sort(sizes)[least])
+      expect_identical(all$turned, .Call(ffi_bidiagonalise, fit, all$kept))
+    }
+  }
+})
+
 test_that("coefficients by the normal equations are those of the factor with the ridge", {
   z <- uneven(60, 12)
   z[, 5] <- z[, 1] - z[, 2]
