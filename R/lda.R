@@ -249,14 +249,19 @@ scatter_mean <- function(scatter) if (is_coordinates(scatter$z)) scatter$center
 # Axes are the coefficients a of the regression of indicators, turned; so scores of rows left out
 # are its values for them, turned the same way. Only the turn has seen the rows.
 left_out_scores <- function(fit, scaling, response) {
-  a <- nested_coefficients(fit, nrow(scaling))
+  values <- response$matrix - fit$left_out - rep(fit$mean, each = nrow(response$matrix))
+  turned_values(values, nested_coefficients(fit, nrow(scaling)), scaling)
+}
+
+# Values (less their mean) of a regression of indicators with coefficients `a` as scores on axes.
+turned_values <- function(values, a, scaling) {
   decomposed <- svd(a)
   # not the sum of all indicators, which is constant: its residuals are rounding, with a weight of
   # 1 / 1e-16 if it were kept; axes so much weaker than the first are none of the data
   used <- decomposed$d > 1e-10 * decomposed$d[1L]
   turn <- decomposed$v[, used, drop = FALSE] %*%
     (crossprod(decomposed$u[, used, drop = FALSE], scaling) / decomposed$d[used])
-  (response$matrix - fit$left_out - rep(fit$mean, each = nrow(response$matrix))) %*% turn
+  values %*% turn
 }
 
 # Log densities of Gaussian classes with one covariance, times their shares of the training rows (or
@@ -288,9 +293,12 @@ gaussian_decisions <- function(scores, means, within, prior) {
 lda_probabilities <- function(model, scores) {
   calibration <- validate_calibration(model$calibration, model$levels)
   shares <- model$counts / sum(model$counts)
-  moved <- rep(log(model$prior / shares), each = nrow(scores))
   p <- calibrated_probabilities(calibration, lda_decisions(model, scores))
-  out <- softmax_rows(log(p) + moved)
+  move_probabilities(p, log(model$prior / shares))
+}
+
+move_probabilities <- function(p, moved) {
+  out <- softmax_rows(log(p) + rep(moved, each = nrow(p)))
   dimnames(out) <- dimnames(p)
   out
 }

@@ -129,19 +129,19 @@ training_basis <- function(train, kernel, settings, dots, method, respond, share
 # Orthogonal coordinates of the training rows are worked out and factored once; each size and ridge
 # is then a small problem on the factor.
 lm_plan <- function() {
-  settled <- function(train, kernel, settings, dots, share = 1) {
+  settled <- function(train, kernel, settings, dots, share = 1, whole = FALSE) {
     parts <- training_basis(train, kernel, settings, dots, kernel_lm.default, response_matrix,
                             share)
     parts$plain <- regress(parts$z, parts$y, 0, parts$weights, parts$threads)
-    parts$fits <- lm_fits(parts, settings)
+    parts$fits <- lm_fits(parts, settings, whole)
     parts
   }
   basis_plan("kernel_lm", kernel_lm,
     settled = function(train, kernel, settings, dots) {
-      lapply(settled(train, kernel, settings, dots)$fits, `[`, c("size", "ridge"))
+      settled(train, kernel, settings, dots)$fits
     },
     predictions = function(train, newx, kernel, settings, metric, dots) {
-      parts <- settled(train, kernel, settings, dots)
+      parts <- settled(train, kernel, settings, dots, whole = TRUE)
       z <- expand_basis(parts$basis, newx, expansion(parts$basis, "orthonormal"),
                         check_threads(parts$args$threads))
       lapply(parts$fits, lm_answer, z, parts$y, metric, parts$weights)
@@ -150,11 +150,13 @@ lm_plan <- function() {
   )
 }
 
-# Every size, and for each every ridge: `settings` has sizes that change last.
-lm_fits <- function(parts, settings) {
+# Every size, and for each every ridge: `settings` has sizes that change last. Unless the `whole` fit
+# is wanted, `size` and `ridge` alone.
+lm_fits <- function(parts, settings, whole) {
   ridges <- if (is.null(settings$ridge)) check_ridge(parts$args$ridge) else settings$ridge
   sizes <- settings$size
-  if (is.null(sizes) && is.null(parts$args$basis)) sizes <- ncol(parts$z)
+  most <- ncol(parts$plain$q)
+  if (is.null(sizes) && is.null(parts$args$basis)) sizes <- most
   each <- function(values) if (!is.null(values)) rep_len(as.list(values), nrow(settings))
   numbers <- unique(Filter(is.numeric, each(ridges)))
   factors <- list() # of a ridge that is given every size follows
@@ -169,14 +171,19 @@ lm_fits <- function(parts, settings) {
   }
   one <- function(size, ridge) {
     known <- if (is.numeric(ridge)) factors[[format(ridge, digits = 17)]]
-    if (is.null(known)) {
-      if (is.null(size)) size <- geometric_sizes(ncol(parts$z))
-      if (is.character(ridge)) ridge <- ridge_grid
-      return(fit_by_ridge(parts$plain, parts$y, size, ridge, factor = FALSE))
-    }
-    nested_fit(known$fit, parts$y, known$loo, if (is.null(size)) best_row(known$loo) else size)
+    if (is.null(known)) return(one_by_ridge(size, ridge))
+    at <- if (is.null(size)) best_row(known$loo) else size
+    if (whole) nested_fit(known$fit, parts$y, known$loo, at) else as.list(known$loo[at, settled])
   }
-  Map(function(size, ridge) one(if (!is.null(size)) min(size, ncol(parts$z)), ridge),
+  one_by_ridge <- function(size, ridge) {
+    if (!whole && !is.null(size) && is.numeric(ridge)) return(list(size = size, ridge = ridge))
+    if (is.null(size)) size <- geometric_sizes(most)
+    if (is.character(ridge)) ridge <- ridge_grid
+    if (whole) return(fit_by_ridge(parts$plain, parts$y, size, ridge, factor = FALSE))
+    best_ridge(parts$plain, parts$y, size, ridge)[settled]
+  }
+  settled <- c("size", "ridge")
+  Map(function(size, ridge) one(if (!is.null(size)) min(size, most), ridge),
       if (is.null(sizes)) rep_len(list(NULL), nrow(settings)) else each(sizes), each(ridges))
 }
 
@@ -192,23 +199,60 @@ lm_answer <- function(fit, z, response, metric, weights) {
   })
 }
 
-# What the metric needs of the values of a regression.
-lm_wanted <- function(values, response, metric, calibrate) {
+# What the metric needs of decisions: the values of a regression, or others that prior probabilities
+# have `moved` when they decide.
+lm_wanted <- function(values, response, metric, calibrate, moved = NULL) {
+  priors <- if (is.null(moved)) 0 else rep(moved, each = nrow(values))
   switch(metric$needs,
-    class = classes_of(values, levels(response$classes)),
-    prob = calibrated_probabilities(calibrate(), values),
+    class = classes_of(values + priors, levels(response$classes)),
+    prob = {
+      p <- calibrated_probabilities(calibrate(), values)
+      if (is.null(moved)) p else move_probabilities(p, moved)
+    },
     values
   )
 }
 
 lda_plan <- function() {
+  parts_of <- function(train, kernel, settings, dots, share = 1) {
+    training_basis(train, kernel, settings, dots, kernel_lda.default,
+                   function(y) check_classes(y, min_rows = 2L), share)
+  }
   basis_plan("kernel_lda", kernel_lda,
     classes = TRUE,
     models = function(train, kernel, settings, dots) {
-      parts <- training_basis(train, kernel, settings, dots, kernel_lda.default,
-                              function(y) check_classes(y, min_rows = 2L))
+      parts <- parts_of(train, kernel, settings, dots)
       lapply(seq_len(nrow(settings)),
         function(i) lda_at(parts, settings$size[i], settings$ridge[i]))
+    },
+    shared = function(train, kernel, settings, dots, share) {
+      shared_lda(parts_of(train, kernel, settings, dots, share), settings)
+    }
+  )
+}
+
+# The regression of the indicators that folds are left out of, and how its values become decisions.
+shared_lda <- function(parts, settings) {
+  scatter <- class_scatter(parts$z, parts$y, parts$weights, parts$threads)
+  prior <- check_prior(parts$args$prior, scatter)
+  response <- list(matrix = indicators(parts$y), classes = parts$y)
+  plain <- regress(scatter$z, response, 0, parts$weights, parts$threads)
+  one <- function(size, ridge) {
+    size <- min(size, ncol(plain$q))
+    unit <- ridge_unit(scatter, size)
+    ridge <- check_ridge(if (is.null(ridge)) parts$args$ridge else ridge)
+    penalty <- if (is.numeric(ridge)) ridge * unit else best_ridge(plain, response, size)$ridge
+    list(size = size, ridge = penalty, chosen = list(size = size, ridge = penalty / unit))
+  }
+  list(
+    z = scatter$z, plain = plain, y = response, weights = parts$weights, threads = parts$threads,
+    fits = lapply(seq_len(nrow(settings)), function(i) one(settings$size[i], settings$ridge[i])),
+    moved = if (!is.null(parts$args$prior)) log(prior / (scatter$counts / scatter$n)),
+    decide = function(values, fit) {
+      axes <- discriminant_axes(scatter, fit$chosen$ridge, fit$size)
+      a <- ridged(plain, fit$size, fit$ridge)
+      scores <- turned_values(values - rep(plain$mean, each = nrow(values)), a, axes$scaling)
+      gaussian_decisions(scores, axes$means, axes$within, scatter$counts / scatter$n)
     }
   )
 }

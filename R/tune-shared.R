@@ -1,5 +1,6 @@
-# Cross-validation of kernel_lm() on one basis: scaling, width and basis, none of which looks at the
-# response, are worked out on all rows, and a fold is left out of the regression alone, exactly.
+# Cross-validation of kernel_lm() and kernel_lda() on one basis: scaling, width and basis, none of
+# which looks at the response, are worked out on all rows, and a fold is left out of the regression
+# alone, exactly. The axes of kernel_lda() are that regression, turned by what all rows say.
 
 # Beyond so many rows what a fold would do to the basis is nothing beside what it costs.
 many_rows <- 2000
@@ -9,8 +10,8 @@ check_shared <- function(shared, plan, grid, n, dots) {
   possible <- !is.null(plan$shared) && !0 %in% c(grid$ridge, dots$ridge)
   if (is.null(shared)) return(possible && (is.null(grid) || n > many_rows))
   if (check_flag(shared, "shared") && !possible) {
-    abort("argument", "`shared = TRUE` is for `kernel_lm()` with a positive `ridge`; ",
-          "leave it at FALSE here.")
+    abort("argument", "`shared = TRUE` is for `kernel_lm()` and `kernel_lda()` with a positive ",
+          "`ridge`; leave it at FALSE here.")
   }
   shared
 }
@@ -29,15 +30,24 @@ shared_candidates <- function(problem, verbose, cluster) {
   )
 }
 
+# The parts of a plan: `plain`, the regression of `y` on the coordinates `z` of all rows, without
+# ridge; `fits`, of each setting `size` and `ridge` of the regression, and where the model's own are others
+# `chosen`; where decisions are not the values of the regression, `decide(values, fit)`, and `moved`,
+# what prior probabilities add to them.
 shared_kernel <- function(problem, kernel, share) {
   parts <- problem$plan$shared(problem, kernel, problem$grid$settings, problem$dots, share)
   values <- lapply(parts$fits, function(fit) {
     left <- fold_residuals(parts, fit$size, fit$ridge, problem$folds)
     unlist(Map(function(fold, residual) {
-      fold_metrics(problem, parts$y, parts$y$matrix - residual, fold, parts$threads)
+      values <- parts$y$matrix - residual
+      if (!is.null(parts$decide)) values <- parts$decide(values, fit)
+      fold_metrics(problem, parts$y, values, fold, parts$threads, parts$moved)
     }, problem$folds, left))
   })
-  list(chosen = lapply(parts$fits, `[`, c("size", "ridge")), values = do.call(rbind, values))
+  chosen <- lapply(parts$fits, function(fit) {
+    if (is.null(fit$chosen)) fit[c("size", "ridge")] else fit$chosen
+  })
+  list(chosen = chosen, values = do.call(rbind, values))
 }
 
 # Residuals of every row from the fit without its fold, a matrix for each assignment of folds.
@@ -66,8 +76,9 @@ refitted_residuals <- function(parts, size, ridge, out) {
     product(gap, nested_coefficients(fit, size), parts$threads)
 }
 
-# The metric on each fold. Probabilities come from the values of rows in the other folds.
-fold_metrics <- function(problem, response, values, fold, threads) {
+# The metric on each fold, of decisions on rows left out. Probabilities come from those of rows in the
+# other folds, `moved` to the prior probabilities.
+fold_metrics <- function(problem, response, values, fold, threads, moved = NULL) {
   truth <- if (is.null(problem$classes)) problem$y else problem$classes
   colnames(values) <- colnames(response$matrix)
   calibrate <- function(rows, start = NULL) {
@@ -78,7 +89,7 @@ fold_metrics <- function(problem, response, values, fold, threads) {
   vapply(seq_len(max(fold)), function(f) {
     out <- fold == f
     predicted <- lm_wanted(values[out, , drop = FALSE], response, problem$metric,
-                           function() calibrate(!out, all_rows))
+                           function() calibrate(!out, all_rows), moved)
     metric_value(problem$metric, predicted, take_rows(truth, out), take_rows(problem$weights, out))
   }, 0)
 }

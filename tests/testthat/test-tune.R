@@ -139,6 +139,70 @@ test_that("folds that share a basis are left out of the regression exactly", {
   }
 })
 
+# Decisions of a discriminant analysis on rows of which the regression of indicators, `a` on all rows,
+# gives `values` without them.
+reference_decisions <- function(model, values, a, mean) {
+  s <- svd(a)
+  used <- s$d > 1e-10 * s$d[1]
+  inverse <- s$v[, used, drop = FALSE] %*% (t(s$u[, used, drop = FALSE]) / s$d[used])
+  scores <- sweep(values, 2, mean) %*% inverse %*% model$scaling
+  centres <- sweep(model$means, 2, model$center) %*% model$scaling
+  shares <- model$counts / sum(model$counts)
+  vapply(seq_along(shares), function(k) {
+    gap <- sweep(scores, 2, centres[k, ])
+    log(shares[k]) - rowSums((gap %*% solve(model$within)) * gap) / 2
+  }, numeric(nrow(values)))
+}
+
+test_that("folds are left out of a discriminant analysis on a shared basis as of its regression", {
+  x <- iris_matrix()
+  y <- iris$Species
+  kernel <- rbf_kernel(1.2)
+  w <- rep_len(c(1, 2, 0.5), 150)
+  fold <- folds_of(y, 4, 1)
+  grid <- list(kernel = list(kernel), size = c(6, 12), ridge = c(0.001, 0.1))
+  prior <- c(0.2, 0.3, 0.5)
+  for (metric in c("error", "brier")) {
+    tuned <- kernel_tune(x, y, kernel_lda, grid = grid, folds = 4, weights = w, metric = metric,
+                         shared = TRUE, prior = prior)
+    twin <- mapply(function(size, ridge) {
+      model <- kernel_lda(x, y, kernel, size = size, ridge = ridge, tol = 0, weights = w)
+      moved <- matrix(log(prior / (model$counts / sum(w))), 150, 3, byrow = TRUE)
+      z <- sweep(predict(model$basis, x), 2, model$center)
+      total <- crossprod(z * sqrt(w))
+      penalty <- ridge * mean(diag(total))
+      mean <- model$counts / sum(w)
+      a <- solve(total + diag(penalty, size), crossprod(z * w, sweep(indicators(y), 2, mean)))
+      left <- reference_shared(x, y, model$basis, fold, size, penalty, w)
+      v <- reference_decisions(model, left, a, mean)
+      loss <- numeric(150)
+      for (f in 1:4) {
+        out <- fold == f
+        p <- calibrated_probabilities(calibrate_softmax(v[!out, ], y[!out], w[!out]), v[out, ])
+        p <- p * exp(moved[out, ])
+        p <- p / rowSums(p)
+        loss[out] <- if (metric == "error") {
+          max.col((v + moved)[out, ], "first") != as.integer(y[out])
+        } else {
+          rowSums((p - indicators(y[out]))^2)
+        }
+      }
+      sum(w * loss) / sum(w)
+    }, tuned$results$size, tuned$results$ridge)
+    expect_equal(tuned$results$error, twin, tolerance = 1e-6)
+  }
+  # what the grid leaves open is that of the model on all rows, and the error near that of refitting
+  open <- kernel_tune(x, y, kernel_lda, grid = list(kernel = list(kernel)), shared = TRUE, tol = 0.01,
+                      metric = "brier")
+  own <- kernel_lda(x, y, kernel)
+  expect_equal(open$results$ridge, own$ridge)
+  expect_equal(open$results$size, length(own$basis$index))
+  again <- kernel_tune(x, y, kernel_lda, grid = list(kernel = list(kernel)), tol = 0.01,
+                       metric = "brier")
+  expect_false(identical(again$results$error, open$results$error))
+  expect_equal(again$results$error, open$results$error, tolerance = 0.1)
+})
+
 test_that("bases are shared with the default grid or many rows, where that can be done", {
   plan <- tune_plan(kernel_lm)
   expect_true(check_shared(NULL, plan, NULL, 10, list()))
@@ -148,8 +212,9 @@ test_that("bases are shared with the default grid or many rows, where that can b
   expect_false(check_shared(NULL, plan, NULL, 10, list(ridge = 0)))
   expect_true(check_shared(TRUE, plan, list(size = 2), 10, list()))
   expect_false(check_shared(FALSE, plan, NULL, 10, list()))
-  expect_false(check_shared(NULL, tune_plan(kernel_lda), NULL, 1e5, list()))
-  expect_error(check_shared(TRUE, tune_plan(kernel_lda), NULL, 10, list()), "positive `ridge`",
+  expect_true(check_shared(NULL, tune_plan(kernel_lda), NULL, 10, list()))
+  expect_false(check_shared(NULL, tune_plan(kernel_takes), NULL, 1e5, list()))
+  expect_error(check_shared(TRUE, tune_plan(kernel_takes), NULL, 10, list()), "positive `ridge`",
     class = "kernelect_error_argument")
   tuned <- kernel_tune(iris[1:4], iris$Species, folds = 3)
   expect_identical(tuned$metric, "brier")
