@@ -8,7 +8,8 @@
 #   read_kernel(kernel, label)   an entry of `grid$kernel`
 #   models(train, kernel, settings, dots) a model for each row of `settings` (NULL: there is none),
 #                which shares what it can between them; `train` has `x`, `y` and `weights`
-#   predictions(train, newx, kernel, settings, metric, dots)   what the metric needs of each
+#   predictions(train, newx, kernel, settings, metric, dots)   what the metric needs of each;
+#   decides      TRUE: decisions, a column a class, in place of probabilities
 #   whole(x, y, kernel, setting, dots)      the model of one setting, on the user's rows
 #   chosen(model)  size, ridge and cost that a model ended with
 #   settled(train, kernel, settings, dots)  the same of each, with or without a model
@@ -32,7 +33,7 @@ tune_plans <- function() {
 
 new_plan <- function(name, fit, ...) {
   plan <- list(
-    name = name, fit = fit, own = TRUE, classes = FALSE,
+    name = name, fit = fit, own = TRUE, classes = FALSE, decides = FALSE,
     parameters = c("kernel", "sigma", "size", "ridge"),
     grid = function(rows, classify) list(), own_kernel = default_kernels(),
     read_kernel = read_kernel, models = NULL, whole = NULL,
@@ -285,8 +286,19 @@ takes_plan <- function() {
   )
 }
 
-# `kernel` in the grid is one kernel or a list of them to fuse, `ridge` is its `noise`.
+# `kernel` in the grid is one kernel or a list of them to fuse, `ridge` is its `noise`. What a fold is
+# told of needs no probabilities of the model's own, which would be as many fits more.
 fusion_plan <- function() {
+  models <- function(train, kernel, settings, dots) {
+    dots$folds <- 0
+    lapply(seq_len(nrow(settings)), function(i) {
+      tryCatch(
+        fuse_setting(train$x, train$y, kernel, settings[i, , drop = FALSE],
+                     with_weights(dots, train$weights)),
+        kernelect_error_vanished = function(e) NULL
+      )
+    })
+  }
   new_plan("kernel_fusion", kernel_fusion,
     parameters = c("kernel", "sigma", "ridge", "cost"),
     grid = function(rows, classify) {
@@ -302,17 +314,22 @@ fusion_plan <- function() {
            named = label != "")
     },
     whole = fuse_setting,
-    models = function(train, kernel, settings, dots) {
-      lapply(seq_len(nrow(settings)), function(i) {
-        tryCatch(
-          fuse_setting(train$x, train$y, kernel, settings[i, , drop = FALSE],
-                       with_weights(dots, train$weights)),
-          kernelect_error_vanished = function(e) NULL
-        )
-      })
+    models = models,
+    settled = function(train, kernel, settings, dots) {
+      defaults <- formals(kernel_fusion.default)
+      given <- function(name) if (is.null(dots[[name]])) defaults[[name]] else dots[[name]]
+      own <- if (is.null(train$classes)) list(ridge = given("noise")) else list(cost = given("cost"))
+      rep(list(own), nrow(settings))
     },
-    chosen = function(model) {
-      if (is.null(model$levels)) list(ridge = model$noise) else list(cost = model$cost)
+    decides = TRUE,
+    predictions = function(train, newx, kernel, settings, metric, dots) {
+      lapply(models(train, kernel, settings, dots), function(model) {
+        if (is.null(model)) return(NULL)
+        if (metric$needs != "prob") return(stats::predict(model, newx))
+        decisions <- decision_matrix(stats::predict(model, newx, type = "decision"))
+        colnames(decisions) <- model$levels
+        decisions
+      })
     }
   )
 }

@@ -17,14 +17,19 @@
 #' given, is another: 0.001, and 0 where the grid has sizes, which decide. Where a basis stops
 #' before a size (by rank, or a `tol` given), the size gives the same model as the largest it has.
 #'
-#' With `shared = TRUE` ([kernel_lm()] with a positive ridge) scaling, kernel width and basis are
-#' worked out once, on all rows: none of them looks at the response. One factorisation then serves
-#' all folds: each is left out of the regression exactly, at the size and ridge that leave-one-out
-#' on all rows chose where the grid has none. Probabilities are calibrated on the rows of the other
+#' With `shared = TRUE` ([kernel_lm()] and [kernel_lda()] with a positive ridge) scaling, kernel width
+#' and basis are worked out once, on all rows: none of them looks at the response. One factorisation
+#' then serves all folds: each is left out of the regression exactly, at the size and ridge that
+#' leave-one-out on all rows chose where the grid has none. The axes of [kernel_lda()] are such a
+#' regression too, of the classes' indicators; only how its values are turned into scores is taken
+#' from all rows. Probabilities are calibrated on the rows of the other
 #' folds. It is many times faster, and what the default grid and more than 2000 rows get. To take
 #' seconds, the bases that candidates are compared on are limited: `n * size^2` summed over kernels
 #' to 4e9, half of it from 2000 rows on; the model in the end has what [kernel_lm()] gives it.
 #' `nested = TRUE` still leaves the outer folds out of everything.
+#'
+#' Probabilities of [kernel_fusion()] in a fold are calibrated on the decisions in the other folds,
+#' as those of shared bases are; the model in the end has its own.
 #'
 #' | `metric` | for | what it is |
 #' |---|---|---|
@@ -92,7 +97,7 @@
 #' @param cluster a cluster of the package parallel, whose workers share the folds (or, with one
 #'   factorisation for all folds, the kernels); the results do not depend on it.
 #' @param shared share scaling, kernel width and basis among folds? See Details; NULL: with
-#'   [kernel_lm()] where `grid` is NULL or there are more than 2000 rows.
+#'   [kernel_lm()] and [kernel_lda()] where `grid` is NULL or there are more than 2000 rows.
 #' @param fit_args a list of further arguments for `fit`, for those whose names are also arguments
 #'   here: `fit_args = list(rule = "simplex", folds = 3)` for [kernel_fusion()].
 #' @param ... arguments for `fit`, such as `basis`, `ridge`, `tol` or `scale`; for `predict()`
@@ -274,11 +279,41 @@ tune_problem <- function(problem, verbose = FALSE, cluster = NULL) {
 values_by_fold <- function(problem, verbose, cluster) {
   repetition <- rep(seq_along(problem$folds), vapply(problem$folds, max, 0))
   fold <- sequence(vapply(problem$folds, max, 0))
+  later <- problem$plan$decides && problem$metric$needs == "prob"
   values <- parallel_lapply(seq_along(fold), function(i) {
     out <- problem$folds[[repetition[i]]] == fold[i]
-    preserve_seed(piece_seed(problem$seed, i), function() fold_values(problem, out))
+    preserve_seed(piece_seed(problem$seed, i), function() {
+      if (later) fold_predictions(problem, out) else fold_values(problem, out)
+    })
   }, verbose, cluster)
+  if (later) return(decided_values(problem, split(values, repetition)))
   matrix(unlist(values), ncol = length(fold))
+}
+
+# The metric from decisions: of each repetition a list of folds, of each of them one of candidates.
+# Probabilities of rows in a fold come from the decisions on those in the others.
+decided_values <- function(problem, decisions) {
+  response <- list(matrix = indicators(problem$classes), classes = problem$classes)
+  of_candidate <- function(candidate, by_fold, fold) {
+    parts <- lapply(by_fold, `[[`, candidate)
+    if (any(lengths(parts) == 0L)) return(rep(NaN, max(fold)))
+    values <- 0 * response$matrix
+    for (f in seq_along(parts)) {
+      values[fold == f, ] <- every_class(parts[[f]], colnames(response$matrix))
+    }
+    fold_metrics(problem, response, values, fold, 1L)
+  }
+  do.call(cbind, Map(function(by_fold, fold) {
+    t(vapply(seq_along(by_fold[[1L]]), of_candidate, numeric(max(fold)), by_fold, fold))
+  }, decisions, problem$folds))
+}
+
+# A class that the training rows lacked is as little likely as any.
+every_class <- function(decisions, levels) {
+  known <- match(levels, colnames(decisions))
+  out <- decisions[, known, drop = FALSE]
+  out[, is.na(known)] <- min(decisions)
+  out
 }
 
 # Candidates by folds: NA where a fold has no value, NaN where a candidate has no model.
@@ -297,21 +332,25 @@ check_values <- function(values) {
   values
 }
 
-# The metric of every candidate on the rows `out`, settings within kernels.
-fold_values <- function(problem, out) {
+# What every candidate says of the rows `out`, settings within kernels; NULL where there is no model.
+fold_predictions <- function(problem, out) {
   train <- take_problem(problem, training_rows(problem, !out))
   newx <- take_rows(problem$x, out)
+  unlist(lapply(unname(problem$grid$kernels), function(kernel) {
+    problem$plan$predictions(train, newx, kernel, problem$grid$settings, problem$metric,
+                             problem$dots)
+  }), recursive = FALSE)
+}
+
+# The metric of each.
+fold_values <- function(problem, out) {
   truth <- take_rows(if (is.null(problem$classes)) problem$y else problem$classes, out)
   weights <- take_rows(problem$weights, out)
-  unlist(lapply(problem$grid$kernels, function(kernel) {
-    predicted <- problem$plan$predictions(train, newx, kernel, problem$grid$settings,
-                                          problem$metric, problem$dots)
-    vapply(predicted, function(one) {
-      if (is.null(one)) return(NaN)
-      if (!problem$plan$own) check_predicted(one, truth, problem$metric)
-      metric_value(problem$metric, one, truth, weights)
-    }, 0)
-  }))
+  vapply(fold_predictions(problem, out), function(one) {
+    if (is.null(one)) return(NaN)
+    if (!problem$plan$own) check_predicted(one, truth, problem$metric)
+    metric_value(problem$metric, one, truth, weights)
+  }, 0)
 }
 
 # A class with one row left cannot be learned from it.

@@ -19,11 +19,23 @@ void ffi_fail(const char *what) { Rf_error("internal error: %s", what); }
 
 typedef struct ffi_loan {
   struct ffi_loan *before;
+  size_t bytes;
   double values[]; /* numbers fit there */
 } loan;
 
-/* Those of the call that R has made; NULL: R lends everything. */
+/* Those of the call that R has made; NULL: R lends everything. And bytes borrowed and given back.
+ */
 static ffi_loans *current = NULL;
+static double borrowed = 0.0, returned = 0.0;
+
+/* The last of some loans ends. */
+static void end_loan(loan **last)
+{
+  loan *ended = *last;
+  *last = ended->before;
+  returned += (double)ended->bytes;
+  free(ended);
+}
 
 void ffi_open_loans(ffi_loans *loans)
 {
@@ -34,11 +46,8 @@ void ffi_open_loans(ffi_loans *loans)
 
 static void give_back_until(loan *stays)
 {
-  while (current && current->last && current->last != stays) {
-    loan *before = current->last->before;
-    free(current->last);
-    current->last = before;
-  }
+  while (current && current->last && current->last != stays)
+    end_loan(&current->last);
 }
 
 void ffi_close_loans(ffi_loans *loans)
@@ -53,17 +62,24 @@ void *ffi_borrow(size_t bytes)
   if (!l)
     return NULL;
   l->before = current->last;
+  l->bytes = bytes;
   current->last = l;
+  borrowed += (double)bytes;
   return l->values;
+}
+
+/* Bytes so far, and those that are still lent. */
+SEXP ffi_borrowed(void)
+{
+  const double both[] = {borrowed, borrowed - returned};
+  return ffi_vector(both, 2);
 }
 
 void ffi_give_back(void *memory)
 {
   for (loan **l = &current->last; memory && *l; l = &(*l)->before)
     if ((*l)->values == memory) {
-      loan *gone = *l;
-      *l = gone->before;
-      free(gone);
+      end_loan(l);
       return;
     }
 }

@@ -204,6 +204,7 @@ SEXP ffi_all_finite(SEXP x);
 SEXP ffi_check(void);
 SEXP ffi_processors(void);
 SEXP ffi_threads_born(void);
+SEXP ffi_borrowed(void);
 SEXP ffi_zeros(SEXP rows, SEXP columns);
 SEXP ffi_column_sd(SEXP x, SEXP center);
 SEXP ffi_scale_columns(SEXP x, SEXP center, SEXP scale);

@@ -84,6 +84,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(ffi_all_finite, 1),
     ENTRY(ffi_add_columns, 2),
     ENTRY(ffi_body_find, 4),
+    ENTRY(ffi_borrowed, 0),
     ENTRY(ffi_body_propose, 3),
     ENTRY(ffi_body_rows, 5),
     ENTRY(ffi_body_start, 3),

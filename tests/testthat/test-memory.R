@@ -103,3 +103,25 @@ test_that("a guarded function is itself but for memory that runs out", {
   expect_identical(f(add = 3, size = 1), 3)
   expect_error(f(2^45), "no 262144.0 Gb more", class = "kernelect_error_memory")
 })
+
+test_that("what a call borrows goes back with it, after an error too", {
+  x <- random_matrix(20000, 3)
+  lent <- numeric()
+  value <- function(x, z) {
+    if (nrow(x) > 1L) { # not of the diagonal, which comes before
+      lent[length(lent) + 1L] <<- .Call(ffi_borrowed)[2L]
+      gram(x, linear_kernel(), z) # a call within a call, with loans of its own
+      lent[length(lent) + 1L] <<- .Call(ffi_borrowed)[2L]
+      if (length(lent) > 6L) stop("enough")
+    }
+    exp(-0.1 * (outer(rowSums(x^2), rowSums(z^2), "+") - 2 * tcrossprod(x, z)))
+  }
+  expect_error(kernel_basis(x, function_kernel(value), size = 40), "enough")
+  expect_gt(min(lent), 8 * nrow(x))
+  expect_identical(lent[c(TRUE, FALSE)], lent[c(FALSE, TRUE)])
+  expect_identical(.Call(ffi_borrowed)[2L], 0)
+  before <- .Call(ffi_borrowed)[1L]
+  kernel_basis(x, size = 5)
+  expect_gt(.Call(ffi_borrowed)[1L], before)
+  expect_identical(.Call(ffi_borrowed)[2L], 0)
+})

@@ -203,6 +203,52 @@ test_that("folds are left out of a discriminant analysis on a shared basis as of
   expect_equal(again$results$error, open$results$error, tolerance = 0.1)
 })
 
+test_that("probabilities of support vector machines come from decisions in the other folds", {
+  kernel <- list(rbf_kernel(1.5), linear_kernel())
+  of_folds <- function(x, y, fold, cost, w) {
+    decisions <- matrix(0, length(y), nlevels(y))
+    for (f in seq_len(max(fold))) {
+      train <- fold != f
+      fit <- kernel_fusion(x[train, ], y[train], kernel, cost = cost, weights = w[train], folds = 0)
+      d <- predict(fit, x[!train, ], type = "decision")
+      decisions[!train, ] <- if (is.matrix(d)) d else cbind(0, d)
+    }
+    p <- 0 * decisions
+    for (f in seq_len(max(fold))) {
+      out <- fold == f
+      calibration <- calibrate_softmax(decisions[!out, ], y[!out], w[!out])
+      p[out, ] <- calibrated_probabilities(calibration, decisions[out, ])
+    }
+    p
+  }
+  x <- iris_matrix()
+  w <- rep_len(c(1, 2, 0.5), 150)
+  for (rows in list(1:150, 51:150)) {
+    y <- droplevels(iris$Species[rows])
+    fold <- rep_len(c(2, 1, 3, 3), length(y))
+    tuned <- kernel_tune(x[rows, ], y, kernel_fusion, weights = w[rows], folds = fold,
+                         grid = list(kernel = list(kernel), cost = c(0.1, 5)), metric = "brier")
+    twin <- vapply(c(0.1, 5), function(cost) {
+      p <- of_folds(x[rows, ], y, fold, cost, w[rows])
+      sum(w[rows] * rowSums((p - indicators(y))^2)) / sum(w[rows])
+    }, 0)
+    expect_equal(tuned$results$error, twin, tolerance = 1e-8)
+    expect_false(is.null(tuned$model$calibration))
+  }
+  # a class that one fold has all of is as little likely there as any
+  d <- every_class(cbind(a = c(1, 0), c = c(-1, 2)), c("a", "b", "c"))
+  expect_identical(unname(d), cbind(c(1, 0), -1, c(-1, 2)))
+  fold <- ifelse(iris$Species == "setosa", 1, rep_len(1:3, 150))
+  tuned <- suppressWarnings(kernel_tune(x, iris$Species, kernel_fusion, folds = fold,
+    grid = list(kernel = list(kernel)), metric = "logloss"), classes = "kernelect_warning_folds")
+  expect_true(is.finite(tuned$results$error))
+  # what the grid leaves open is what the model has
+  expect_identical(tuned$results[c("ridge", "cost")], data.frame(ridge = NA_real_, cost = 1))
+  open <- kernel_tune(x[, 1:3], x[, 4], kernel_fusion, grid = list(kernel = list(kernel)),
+                      fit_args = list(noise = 0.3), folds = 3)
+  expect_identical(open$results[c("ridge", "cost")], data.frame(ridge = 0.3, cost = NA_real_))
+})
+
 test_that("bases are shared with the default grid or many rows, where that can be done", {
   plan <- tune_plan(kernel_lm)
   expect_true(check_shared(NULL, plan, NULL, 10, list()))
