@@ -15,13 +15,15 @@ stage_one <- function(parts, method, threshold) {
 
 # The basis that the threshold ended, or one that goes on until distances in it are those in the
 # kernel space, where the nearest neighbour among the rows left out is right more often in that.
+# `seen`, where rows looked around in it.
 stage_that_suffices <- function(stage, learn, control) {
   if (stage$basis$stop != "threshold") return(stage)
   control$threshold <- nearly_whole
   # what is said of the arguments was said once
   whole <- suppressMessages(suppressWarnings(learn(control), classes = "kernelect_warning_kernel"))
-  error <- function(s) left_out(s$z, s$y, s$rounding, control$threads)$error
-  if (error(whole) < error(stage)) whole else stage
+  whole$seen <- look_around(whole$z, whole$y, whole$rounding, control$threads)
+  stage$seen <- look_around(stage$z, stage$y, stage$rounding, control$threads)
+  if (whole$seen$left$error < stage$seen$left$error) whole else stage
 }
 
 nearly_whole <- function(t) 0 * t + 1e-4

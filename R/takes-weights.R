@@ -1,7 +1,8 @@
 # The second stage of TAKES: weights of the directions, by Relief or an ensemble of them.
 
-weigh_directions <- function(z, y, select, variant, rounding, control) {
-  if (select == "auto") return(weigh_by_left_out(z, y, rounding, control))
+# `seen`: what look_around() found, where that is known.
+weigh_directions <- function(z, y, select, variant, rounding, control, seen = NULL) {
+  if (select == "auto") return(weigh_by_left_out(z, y, rounding, control, seen))
   if (select == "relief") return(relief(z, y, rounding, control))
   if (select == "none") return(unweighted(z, y, control))
   run <- ensemble_path(z, y, if (variant == "printed") "printed" else "forward", NULL, control)
@@ -18,25 +19,36 @@ unweighted <- function(z, y, control) {
 # Relief's weights where they lower the leave-one-out error of the nearest-neighbour rule by more
 # than twice the standard error of the difference (the root of the number of rows that one of the
 # rules gets right and the other wrong), else no weights: the weights have seen the rows left out.
-weigh_by_left_out <- function(z, y, rounding, control) {
-  plain <- unweighted(z, y, control)
-  weighted <- relief(z, y, rounding, control)
-  wrong <- lapply(list(plain, weighted), function(chosen) {
-    at <- chosen$directions
-    scores <- weighted_columns(z, at, chosen$weights)
-    left_out(scores, y, rounding[at] * chosen$weights[at], control$threads)$wrong
-  })
-  gain <- sum(wrong[[1L]]) - sum(wrong[[2L]])
-  better <- length(weighted$directions) > 0L && gain > 2 * sqrt(sum(wrong[[1L]] != wrong[[2L]]))
+# `left`: what the rule taken says of the rows without them.
+weigh_by_left_out <- function(z, y, rounding, control, seen = NULL) {
+  if (is.null(seen)) seen <- look_around(z, y, rounding, control$threads)
+  plain <- c(unweighted(z, y, control), list(left = seen$left))
+  weighted <- relief(z, y, rounding, control, seen$near)
+  at <- weighted$directions
+  scores <- weighted_columns(z, at, weighted$weights)
+  weighted$left <- left_out(scores, y, rounding[at] * weighted$weights[at], control$threads)
+  gain <- sum(plain$left$wrong) - sum(weighted$left$wrong)
+  differ <- sum(plain$left$wrong != weighted$left$wrong)
+  better <- length(at) > 0L && gain > 2 * sqrt(differ)
   if (better) c(weighted, select = "relief") else c(plain, select = "none")
 }
+
+# Neighbours of the rows in all directions, unless only some rows are asked; and what they say.
+look_around <- function(z, y, rounding, threads) {
+  near <- if (length(y) <= most_left_out) nearest_by_class(z, NULL, y, last_of(rounding), threads)
+  list(near = near, left = left_out(z, y, rounding, threads, near))
+}
+
+# Of distances in all directions.
+last_of <- function(rounding) sqrt(sum(rounding^2))
 
 # Of more rows, evenly spaced ones stand for all.
 most_left_out <- 3000L
 
 # What the nearest-neighbour rule says of each row without it: the share of errors, and decisions,
 # minus the distance to the nearest row of each class; where there is none, twice the farthest.
-left_out <- function(scores, y, rounding, threads) {
+# `near`: what nearest_by_class() says of all rows, where that is known.
+left_out <- function(scores, y, rounding, threads, near = NULL) {
   rows <- evenly_spaced(length(y), most_left_out)
   y <- y[rows]
   decision <- matrix(0, length(y), nlevels(y))
@@ -45,7 +57,7 @@ left_out <- function(scores, y, rounding, threads) {
     wrong <- as.integer(y) != largest
     return(list(error = mean(wrong), wrong = wrong, decision = decision, y = y))
   }
-  near <- nearest_vote(scores[rows, , drop = FALSE], NULL, y, sqrt(sum(rounding^2)), threads)
+  near <- nearest_vote(scores[rows, , drop = FALSE], NULL, y, last_of(rounding), threads, near)
   decision[] <- NA
   decision[, seq_len(ncol(near$distance))] <- -sqrt(near$distance)
   wrong <- is.na(near$class) | near$class != y
@@ -59,9 +71,11 @@ without_gaps <- function(decision) {
 }
 
 # The error that a user can rely on, and probabilities.
-judge_left_out <- function(fit, threads) {
+judge_left_out <- function(fit, threads, left = NULL) {
   at <- fit$directions
-  left <- left_out(fit$scores, fit$y, fit$rounding[at] * fit$weights[at], threads)
+  if (is.null(left)) {
+    left <- left_out(fit$scores, fit$y, fit$rounding[at] * fit$weights[at], threads)
+  }
   fit$left_out_error <- left$error
   fit$calibration <- calibrate_left_out(left$decision, left$y, threads = threads)
   fit
@@ -78,8 +92,8 @@ ensemble_path <- function(z, y, how, order, control) {
   .Call(ffi_kffs, z, as.integer(y), how, order, show_progress(control$verbose))
 }
 
-relief <- function(z, y, rounding, control) {
-  near <- hits_and_misses(z, y, rev(distance_rounding(rounding))[1L], control$threads)
+relief <- function(z, y, rounding, control, near = NULL) {
+  near <- hits_and_misses(z, y, last_of(rounding), control$threads, near)
   rows <- which(!is.na(near$hit))
   margin <- numeric(ncol(z))
   if (length(rows)) {
@@ -96,8 +110,8 @@ relief <- function(z, y, rounding, control) {
 }
 
 # For each row the nearest other row of its own class (NA: it is alone) and of the other classes.
-hits_and_misses <- function(z, y, rounding, threads) {
-  near <- nearest_by_class(z, NULL, y, rounding, threads)
+hits_and_misses <- function(z, y, rounding, threads, near = NULL) {
+  if (is.null(near)) near <- nearest_by_class(z, NULL, y, rounding, threads)
   own <- cbind(seq_along(y), as.integer(y))
   hit <- near$row[own]
   near$distance[own] <- Inf
@@ -113,8 +127,8 @@ nearest_by_class <- function(x, z, y, rounding, threads) {
 
 # The class of the nearest row of z (NULL: of the other rows of x), beside the distances to all
 # classes: of rows that are equally near the class of most, then that of the lowest row.
-nearest_vote <- function(x, z, y, rounding, threads) {
-  near <- nearest_by_class(x, z, y, rounding, threads)
+nearest_vote <- function(x, z, y, rounding, threads, near = NULL) {
+  if (is.null(near)) near <- nearest_by_class(x, z, y, rounding, threads)
   least <- do.call(pmin, lapply(seq_len(ncol(near$distance)), function(k) near$distance[, k]))
   limit <- pmax(least, (sqrt(least) + rounding)^2)
   close <- near$distance <= limit & is.finite(near$distance)

@@ -148,10 +148,11 @@ kernel_takes.default <- function(x, y, kernel = rbf_kernel(), basis = c("kobl", 
   }
   stage <- learn(control)
   if (left_alone) stage <- stage_that_suffices(stage, learn, control)
-  chosen <- weigh_directions(stage$z, stage$y, select, variant, stage$rounding, control)
+  chosen <- weigh_directions(stage$z, stage$y, select, variant, stage$rounding, control, stage$seen)
   fit <- new_takes(stage, chosen, method, if (select == "auto") chosen$select else select, variant)
-  finish_model(judge_left_out(settle_size(fit, size, control), control$threads), stage$parts,
-    match.call(), y)
+  settled <- settle_size(fit, size, control)
+  judged <- judge_left_out(settled, control$threads, if (settled$size == fit$size) chosen$left)
+  finish_model(judged, stage$parts, match.call(), y)
 }
 
 #' @rdname kernel_takes
