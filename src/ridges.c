@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define EIGHT 8     /* rows whose sums fit in the registers */
+#define SIXTEEN 16  /* the same where these are twice as wide */
 #define SCORES 32.0 /* flops that the scores of a row and ridge are worth */
 
 /* U of one ridge, ready for U^{-T}, and U^{-T} P'c. */
@@ -115,7 +116,7 @@ static void fill_plain(const ke_regression *g, const ke_bidiagonal *b, const fac
                         f->c, env);
 }
 
-/* A block of rows of u, KE_LOO_ROWS from one column to the next; zeros up to a whole eight. */
+/* A block of rows of u, KE_LOO_ROWS from one column to the next; zeros up to a whole sixteen. */
 typedef struct {
   double *u;
   size_t m, size;
@@ -123,8 +124,8 @@ typedef struct {
 
 static void fill_up(const rows_turned *r)
 {
-  for (size_t l = 0; r->m % EIGHT > 0 && l < r->size; l++)
-    ke_clear(r->u + r->m + l * KE_LOO_ROWS, EIGHT - r->m % EIGHT);
+  for (size_t l = 0; r->m % SIXTEEN > 0 && l < r->size; l++)
+    ke_clear(r->u + r->m + l * KE_LOO_ROWS, SIXTEEN - r->m % SIXTEEN);
 }
 
 static void copy_rows(const double *from, size_t ldf, double *to, size_t ldt, size_t m, size_t size)
@@ -133,54 +134,58 @@ static void copy_rows(const double *from, size_t ldf, double *to, size_t ldt, si
     memcpy(to + l * ldt, from + l * ldf, m * sizeof(double));
 }
 
-/* Of eight rows of u: |t|^2, and t'c for one response or two. t lives in registers alone. */
-INLINE void sum_eight(const factor *f, const double *c, const double *u, size_t size, int two,
-                      double *length, double *sum)
-{
-  v4 t = SPLAT(0.0), s = t, length_t = t, length_s = t, first_t = t, first_s = t, second_t = t,
-     second_s = t;
-  for (size_t l = 0; l < size; l++, u += KE_LOO_ROWS) {
-    /* what waits for the last t comes first, for compilers to fuse that with the subtraction */
-    const v4 from_t = f->back[l] * t, from_s = f->back[l] * s;
-    t = f->by[l] * LOAD(u) - from_t;
-    s = f->by[l] * LOAD(u + 4) - from_s;
-    length_t += t * t;
-    length_s += s * s;
-    first_t += c[l] * t;
-    first_s += c[l] * s;
-    if (two) {
-      second_t += c[l + size] * t;
-      second_s += c[l + size] * s;
-    }
+/* Two vectors of rows of u, in which t lives in registers alone: |t|^2, and t'c for one response or
+ * two. What waits for the last t comes first, for compilers to fuse that with the subtraction. */
+#define DEFINE_SUMS(kind, name, vec, LOAD_ROWS, STORE_ROWS)                                        \
+  kind void name(const factor *f, const double *c, const double *u, size_t size, int two,          \
+                 double *length, double *sum)                                                      \
+  {                                                                                                \
+    const size_t half = sizeof(vec) / sizeof(double);                                              \
+    vec t = {0}, s = t, length_t = t, length_s = t, first_t = t, first_s = t, second_t = t,        \
+        second_s = t;                                                                              \
+    for (size_t l = 0; l < size; l++, u += KE_LOO_ROWS) {                                          \
+      const vec from_t = f->back[l] * t, from_s = f->back[l] * s;                                  \
+      t = f->by[l] * LOAD_ROWS(u) - from_t;                                                        \
+      s = f->by[l] * LOAD_ROWS(u + half) - from_s;                                                 \
+      length_t += t * t, length_s += s * s;                                                        \
+      first_t += c[l] * t, first_s += c[l] * s;                                                    \
+      if (two)                                                                                     \
+        second_t += c[l + size] * t, second_s += c[l + size] * s;                                  \
+    }                                                                                              \
+    STORE_ROWS(length, length_t), STORE_ROWS(length + half, length_s);                             \
+    STORE_ROWS(sum, first_t), STORE_ROWS(sum + half, first_s);                                     \
+    if (two) {                                                                                     \
+      STORE_ROWS(sum + KE_LOO_ROWS, second_t);                                                     \
+      STORE_ROWS(sum + KE_LOO_ROWS + half, second_s);                                              \
+    }                                                                                              \
   }
-  STORE(length, length_t);
-  STORE(length + 4, length_s);
-  STORE(sum, first_t);
-  STORE(sum + 4, first_s);
-  if (two) {
-    STORE(sum + KE_LOO_ROWS, second_t);
-    STORE(sum + KE_LOO_ROWS + 4, second_s);
-  }
-}
 
 /* length = |t|^2 and sum = t'c of every row, t = U^{-T} u; columns of both are KE_LOO_ROWS long. */
-INLINE void turned_sums_body(const factor *f, const rows_turned *r, size_t k, double *length,
-                             double *sum)
-{
-  for (size_t j = 0; j < k; j += 2)
-    for (size_t i = 0; i < r->m; i += EIGHT) {
-      const double *c = f->c + j * r->size, *u = r->u + i;
-      double *into = sum + i + j * KE_LOO_ROWS;
-      if (j + 1 < k)
-        sum_eight(f, c, u, r->size, 1, length + i, into);
-      else
-        sum_eight(f, c, u, r->size, 0, length + i, into);
-    }
-}
+#define DEFINE_TURNED(kind, name, sums, rows)                                                      \
+  kind void name(const factor *f, const rows_turned *r, size_t k, double *length, double *sum)     \
+  {                                                                                                \
+    for (size_t j = 0; j < k; j += 2)                                                              \
+      for (size_t i = 0; i < r->m; i += rows) {                                                    \
+        const double *c = f->c + j * r->size, *u = r->u + i;                                       \
+        double *into = sum + i + j * KE_LOO_ROWS;                                                  \
+        if (j + 1 < k)                                                                             \
+          sums(f, c, u, r->size, 1, length + i, into);                                             \
+        else                                                                                       \
+          sums(f, c, u, r->size, 0, length + i, into);                                             \
+      }                                                                                            \
+  }
 
-DEFINE_DISPATCHED(static, turned_sums,
-                  (const factor *f, const rows_turned *r, size_t k, double *length, double *sum),
-                  (f, r, k, length, sum))
+DEFINE_SUMS(INLINE, sum_eight, v4, LOAD, STORE)
+DEFINE_TURNED(INLINE, turned_sums_body, sum_eight, EIGHT)
+#if DISPATCH
+DEFINE_SUMS(WIDE_INLINE, sum_sixteen, v8, LOAD_8, STORE_8)
+DEFINE_TURNED(WIDE_TARGET static, turned_sums_wide, sum_sixteen, SIXTEEN)
+#endif
+
+DEFINE_DISPATCHED_WIDE(static, turned_sums,
+                       (const factor *f, const rows_turned *r, size_t k, double *length,
+                        double *sum),
+                       (f, r, k, length, sum))
 
 /* e and left at a ridge of zero, from the sums of no ridge. */
 static void start_turned(const ke_regression *g, const double *length, const double *sum,
