@@ -44,15 +44,15 @@ void ffi_open_loans(ffi_loans *loans)
   current = loans;
 }
 
-static void give_back_until(loan *stays)
+static void give_back_until(ffi_loans *loans, const loan *stays)
 {
-  while (current && current->last && current->last != stays)
-    end_loan(&current->last);
+  while (loans->last && loans->last != stays)
+    end_loan(&loans->last);
 }
 
 void ffi_close_loans(ffi_loans *loans)
 {
-  give_back_until(NULL);
+  give_back_until(loans, NULL);
   current = loans->outer;
 }
 
@@ -77,7 +77,7 @@ SEXP ffi_borrowed(void)
 
 void ffi_give_back(void *memory)
 {
-  for (loan **l = &current->last; memory && *l; l = &(*l)->before)
+  for (loan **l = current ? &current->last : NULL; memory && l && *l; l = &(*l)->before)
     if ((*l)->values == memory) {
       end_loan(l);
       return;
@@ -92,7 +92,8 @@ ffi_mark ffi_mark_memory(void)
 
 void ffi_return_to(ffi_mark mark)
 {
-  give_back_until(mark.last);
+  if (current)
+    give_back_until(current, mark.last);
   vmaxset(mark.of_r);
 }
 

@@ -43,7 +43,7 @@ ke_transform ffi_transform(SEXP list, size_t d);
 const double *ffi_scaled(SEXP x, size_t *n, size_t *d, ke_transform *how);
 
 /* body(arguments), whose threads and loans last until it ends, by an error or an interrupt too. */
-SEXP ffi_with_crew(SEXP (*body)(void *arguments), void *arguments);
+SEXP ffi_at_work(SEXP (*body)(void *arguments), void *arguments);
 
 /* What a call has borrowed; opened calls lie within each other. */
 typedef struct ffi_loans {

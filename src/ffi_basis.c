@@ -72,12 +72,19 @@ static double *next_line(void *memory)
   return (double *)(void *)((char *)memory + (LINE - beyond) % LINE);
 }
 
+/* NULL: R is to be asked, who knows what is too much. */
+static void *borrow_columns(size_t n, size_t capacity)
+{
+  const int few = capacity <= (PTRDIFF_MAX - LINE) / sizeof(double) / n;
+  return few ? ffi_borrow(n * capacity * sizeof(double) + LINE) : NULL;
+}
+
 /* Space for `capacity` columns. */
 static void allocate_columns(ke_basis *b, size_t capacity, factor_home *home, int threads)
 {
   ke_body *body = &((ke_one_body *)b->bodies.self)->body;
   const size_t bytes = body->n * capacity * sizeof(double);
-  void *own = home->handed_over ? NULL : ffi_borrow(bytes + LINE);
+  void *own = home->handed_over ? NULL : borrow_columns(body->n, capacity);
   SEXP factor = PROTECT(own ? R_NilValue : Rf_allocMatrix(REALSXP, (int)body->n, (int)capacity));
   double *values = own ? next_line(own) : REAL(factor);
   ffi_large_pages(values, bytes);

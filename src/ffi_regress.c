@@ -271,10 +271,11 @@ SEXP ffi_ridge_sizes(SEXP fit, SEXP sizes, SEXP label, SEXP ridges)
   PROTECT_WITH_INDEX(now = new_turned(o.size), &of_now);
   PROTECT_WITH_INDEX(next = now, &of_next);
   double least = INFINITY;
+  const ffi_mark before = ffi_mark_memory();
   ke_bidiagonal b = lend_work(now), after;
   ke_bidiagonalise(&g, &b, &env);
+  ffi_return_to(before);
   for (size_t i = 0; i < several; i++) {
-    const ffi_mark before = ffi_mark_memory();
     const int last = i + 1 == several;
     if (!last) {
       const double asked = REAL(sizes)[i + 1];

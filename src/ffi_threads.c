@@ -80,7 +80,7 @@ static void go_home(void *data)
   ffi_close_loans(&c->loans);
 }
 
-SEXP ffi_with_crew(SEXP (*body)(void *arguments), void *arguments)
+SEXP ffi_at_work(SEXP (*body)(void *arguments), void *arguments)
 {
   crew_of_call c;
   ke_crew_open(&c.crew);

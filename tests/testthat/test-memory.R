@@ -125,3 +125,26 @@ test_that("what a call borrows goes back with it, after an error too", {
   expect_gt(.Call(ffi_borrowed)[1L], before)
   expect_identical(.Call(ffi_borrowed)[2L], 0)
 })
+
+test_that("rows of a source that are packed for a body go back before the next is packed", {
+  seen <- new.env()
+  seen$lent <- numeric()
+  home <- asNamespace("kernelect")
+  note <- bquote({
+    seen <- .(seen)
+    seen$lent[length(seen$lent) + 1L] <- .Call(ffi_borrowed)[2L]
+  })
+  suppressMessages(trace("own_places", note, where = home, print = FALSE)) # after each of them
+  on.exit(suppressMessages(untrace("own_places", where = home)))
+  read <- function(i) {
+    set.seed(i)
+    matrix(rnorm(20000 * 20), 20000, dimnames = list(NULL, letters[1:20]))
+  }
+  source <- row_source(read, rep(20000, 12))
+  before <- .Call(ffi_borrowed)[1L]
+  kernel_basis(source, rbf_kernel(5), size = 5, memory = 40, tol = 0, scale = FALSE)
+  chunk <- 20000 * 20 * 8
+  expect_gte(length(seen$lent), 12L)
+  expect_gt(.Call(ffi_borrowed)[1L] - before, 12 * chunk) # all rows were packed,
+  expect_lt(max(seen$lent), 2 * chunk) # but not at the same time
+})
