@@ -131,8 +131,8 @@ ridge_losses <- function(fit, sizes, labels, ridges = ridge_grid, over = FALSE) 
   c(list(loo = loo), found[setdiff(names(found), c("loss", "error"))])
 }
 
-# With `over`, where all columns are used, rows are not kept: turned by the first pass, they take the
-# place of q.
+# With `over`, where all columns are used, rows are not kept: turned by the first pass, they take
+# the place of q.
 one_size_losses <- function(fit, size, labels, ridges, over) {
   over <- over && size == ncol(fit$q)
   keep <- !over && length(ridges) * (2 * ncol(fit$y) + 1) <= size

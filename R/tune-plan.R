@@ -151,8 +151,8 @@ lm_plan <- function() {
   )
 }
 
-# Every size, and for each every ridge: `settings` has sizes that change last. Unless the `whole` fit
-# is wanted, `size` and `ridge` alone.
+# Every size, and for each every ridge: `settings` has sizes that change last. Unless the `whole`
+# fit is wanted, `size` and `ridge` alone.
 lm_fits <- function(parts, settings, whole) {
   ridges <- if (is.null(settings$ridge)) check_ridge(parts$args$ridge) else settings$ridge
   sizes <- settings$size
@@ -286,8 +286,8 @@ takes_plan <- function() {
   )
 }
 
-# `kernel` in the grid is one kernel or a list of them to fuse, `ridge` is its `noise`. What a fold is
-# told of needs no probabilities of the model's own, which would be as many fits more.
+# `kernel` in the grid is one kernel or a list of them to fuse, `ridge` is its `noise`. Fits without
+# a fold have no probabilities of their own, which would take several more each.
 fusion_plan <- function() {
   models <- function(train, kernel, settings, dots) {
     dots$folds <- 0
@@ -318,7 +318,8 @@ fusion_plan <- function() {
     settled = function(train, kernel, settings, dots) {
       defaults <- formals(kernel_fusion.default)
       given <- function(name) if (is.null(dots[[name]])) defaults[[name]] else dots[[name]]
-      own <- if (is.null(train$classes)) list(ridge = given("noise")) else list(cost = given("cost"))
+      numbers <- is.null(train$classes)
+      own <- if (numbers) list(ridge = given("noise")) else list(cost = given("cost"))
       rep(list(own), nrow(settings))
     },
     decides = TRUE,

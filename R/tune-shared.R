@@ -31,9 +31,9 @@ shared_candidates <- function(problem, verbose, cluster) {
 }
 
 # The parts of a plan: `plain`, the regression of `y` on the coordinates `z` of all rows, without
-# ridge; `fits`, of each setting `size` and `ridge` of the regression, and where the model's own are others
-# `chosen`; where decisions are not the values of the regression, `decide(values, fit)`, and `moved`,
-# what prior probabilities add to them.
+# ridge; `fits`, of each setting `size` and `ridge` of the regression, and `chosen` where the model
+# has others; where decisions are not the values of the regression, `decide(values, fit)`, and
+# `moved`, what prior probabilities add to them.
 shared_kernel <- function(problem, kernel, share) {
   parts <- problem$plan$shared(problem, kernel, problem$grid$settings, problem$dots, share)
   values <- lapply(parts$fits, function(fit) {
@@ -76,8 +76,8 @@ refitted_residuals <- function(parts, size, ridge, out) {
     product(gap, nested_coefficients(fit, size), parts$threads)
 }
 
-# The metric on each fold, of decisions on rows left out. Probabilities come from those of rows in the
-# other folds, `moved` to the prior probabilities.
+# The metric on each fold, of decisions on rows left out. Probabilities come from those of rows in
+# the other folds, `moved` to the prior probabilities.
 fold_metrics <- function(problem, response, values, fold, threads, moved = NULL) {
   truth <- if (is.null(problem$classes)) problem$y else problem$classes
   colnames(values) <- colnames(response$matrix)

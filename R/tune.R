@@ -17,15 +17,15 @@
 #' given, is another: 0.001, and 0 where the grid has sizes, which decide. Where a basis stops
 #' before a size (by rank, or a `tol` given), the size gives the same model as the largest it has.
 #'
-#' With `shared = TRUE` ([kernel_lm()] and [kernel_lda()] with a positive ridge) scaling, kernel width
-#' and basis are worked out once, on all rows: none of them looks at the response. One factorisation
-#' then serves all folds: each is left out of the regression exactly, at the size and ridge that
-#' leave-one-out on all rows chose where the grid has none. The axes of [kernel_lda()] are such a
-#' regression too, of the classes' indicators; only how its values are turned into scores is taken
-#' from all rows. Probabilities are calibrated on the rows of the other
-#' folds. It is many times faster, and what the default grid and more than 2000 rows get. To take
+#' With `shared = TRUE` ([kernel_lm()] and [kernel_lda()] with a positive ridge) scaling, kernel
+#' width and basis are worked out once, on all rows: none of them looks at the response. One
+#' factorisation then serves all folds: each is left out of the regression exactly, at the size and
+#' ridge that leave-one-out on all rows chose where the grid has none. The axes of [kernel_lda()]
+#' are such a regression too, of the classes' indicators; only how its values are turned into
+#' scores is taken from all rows. Probabilities are calibrated on the rows of the other folds. It is
+#' many times faster, and what the default grid and more than 2000 rows get. To take
 #' seconds, the bases that candidates are compared on are limited: `n * size^2` summed over kernels
-#' to 4e9, half of it from 2000 rows on; the model in the end has what [kernel_lm()] gives it.
+#' to 4e9, half of it from 2000 rows on; the model in the end has what it gives itself.
 #' `nested = TRUE` still leaves the outer folds out of everything.
 #'
 #' Probabilities of [kernel_fusion()] in a fold are calibrated on the decisions in the other folds,
@@ -332,7 +332,7 @@ check_values <- function(values) {
   values
 }
 
-# What every candidate says of the rows `out`, settings within kernels; NULL where there is no model.
+# What every candidate says of the rows `out`, settings within kernels; NULL without a model.
 fold_predictions <- function(problem, out) {
   train <- take_problem(problem, training_rows(problem, !out))
   newx <- take_rows(problem$x, out)

@@ -139,8 +139,8 @@ test_that("folds that share a basis are left out of the regression exactly", {
   }
 })
 
-# Decisions of a discriminant analysis on rows of which the regression of indicators, `a` on all rows,
-# gives `values` without them.
+# Decisions of a discriminant analysis on rows of which the regression of indicators, `a` on all
+# rows, gives `values` without them.
 reference_decisions <- function(model, values, a, mean) {
   s <- svd(a)
   used <- s$d > 1e-10 * s$d[1]
@@ -192,8 +192,8 @@ test_that("folds are left out of a discriminant analysis on a shared basis as of
     expect_equal(tuned$results$error, twin, tolerance = 1e-6)
   }
   # what the grid leaves open is that of the model on all rows, and the error near that of refitting
-  open <- kernel_tune(x, y, kernel_lda, grid = list(kernel = list(kernel)), shared = TRUE, tol = 0.01,
-                      metric = "brier")
+  open <- kernel_tune(x, y, kernel_lda, grid = list(kernel = list(kernel)), tol = 0.01,
+                      metric = "brier", shared = TRUE)
   own <- kernel_lda(x, y, kernel)
   expect_equal(open$results$ridge, own$ridge)
   expect_equal(open$results$size, length(own$basis$index))
