@@ -98,6 +98,13 @@ best_ridge <- function(fit, response, sizes, ridges = ridge_grid, over = FALSE) 
   c(found, list(best = best, size = found$loo$size[best], ridge = found$loo$ridge[best]))
 }
 
+# The size and ridge alone, and what the factor of that size was turned into, if it is kept.
+settled_ridge <- function(fit, response, sizes, ridges = ridge_grid) {
+  found <- best_ridge(fit, response, sizes, ridges)
+  list(size = found$size, ridge = found$ridge,
+       turned = if (found$kept == found$size) found$turned)
+}
+
 # Row `best` of `loo`; `rows`: what is known of the training rows there; `factor` has r and c of its
 # ridge, or `a`.
 settled_fit <- function(fit, response, loo, best, rows, factor) {

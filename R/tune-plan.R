@@ -139,7 +139,7 @@ lm_plan <- function() {
   }
   basis_plan("kernel_lm", kernel_lm,
     settled = function(train, kernel, settings, dots) {
-      settled(train, kernel, settings, dots)$fits
+      lapply(settled(train, kernel, settings, dots)$fits, `[`, c("size", "ridge"))
     },
     predictions = function(train, newx, kernel, settings, metric, dots) {
       parts <- settled(train, kernel, settings, dots, whole = TRUE)
@@ -174,16 +174,16 @@ lm_fits <- function(parts, settings, whole) {
     known <- if (is.numeric(ridge)) factors[[format(ridge, digits = 17)]]
     if (is.null(known)) return(one_by_ridge(size, ridge))
     at <- if (is.null(size)) best_row(known$loo) else size
-    if (whole) nested_fit(known$fit, parts$y, known$loo, at) else as.list(known$loo[at, settled])
+    if (whole) return(nested_fit(known$fit, parts$y, known$loo, at))
+    as.list(known$loo[at, c("size", "ridge")])
   }
   one_by_ridge <- function(size, ridge) {
     if (!whole && !is.null(size) && is.numeric(ridge)) return(list(size = size, ridge = ridge))
     if (is.null(size)) size <- geometric_sizes(most)
     if (is.character(ridge)) ridge <- ridge_grid
     if (whole) return(fit_by_ridge(parts$plain, parts$y, size, ridge, factor = FALSE))
-    best_ridge(parts$plain, parts$y, size, ridge)[settled]
+    settled_ridge(parts$plain, parts$y, size, ridge)
   }
-  settled <- c("size", "ridge")
   Map(function(size, ridge) one(if (!is.null(size)) min(size, most), ridge),
       if (is.null(sizes)) rep_len(list(NULL), nrow(settings)) else each(sizes), each(ridges))
 }
@@ -242,8 +242,9 @@ shared_lda <- function(parts, settings) {
     size <- min(size, ncol(plain$q))
     unit <- ridge_unit(scatter, size)
     ridge <- check_ridge(if (is.null(ridge)) parts$args$ridge else ridge)
-    penalty <- if (is.numeric(ridge)) ridge * unit else best_ridge(plain, response, size)$ridge
-    list(size = size, ridge = penalty, chosen = list(size = size, ridge = penalty / unit))
+    fit <- if (is.numeric(ridge)) list(size = size, ridge = ridge * unit)
+           else settled_ridge(plain, response, size)
+    c(fit, list(chosen = list(size = size, ridge = fit$ridge / unit)))
   }
   list(
     z = scatter$z, plain = plain, y = response, weights = parts$weights, threads = parts$threads,

@@ -31,13 +31,13 @@ shared_candidates <- function(problem, verbose, cluster) {
 }
 
 # The parts of a plan: `plain`, the regression of `y` on the coordinates `z` of all rows, without
-# ridge; `fits`, of each setting `size` and `ridge` of the regression, and `chosen` where the model
-# has others; where decisions are not the values of the regression, `decide(values, fit)`, and
+# ridge; `fits`, of each setting `size` and `ridge` of the regression, `turned` where its factor was
+# made bidiagonal, and `chosen` where the model has other settings; where decisions are not the values of the regression, `decide(values, fit)`, and
 # `moved`, what prior probabilities add to them.
 shared_kernel <- function(problem, kernel, share) {
   parts <- problem$plan$shared(problem, kernel, problem$grid$settings, problem$dots, share)
   values <- lapply(parts$fits, function(fit) {
-    left <- fold_residuals(parts, fit$size, fit$ridge, problem$folds)
+    left <- fold_residuals(parts, fit, problem$folds)
     unlist(Map(function(fold, residual) {
       values <- parts$y$matrix - residual
       if (!is.null(parts$decide)) values <- parts$decide(values, fit)
@@ -51,15 +51,16 @@ shared_kernel <- function(problem, kernel, share) {
 }
 
 # Residuals of every row from the fit without its fold, a matrix for each assignment of folds.
-# `parts$plain` is the regression without ridge. Where a fold holds nearly all there is of some
-# direction it is left out by another regression.
-fold_residuals <- function(parts, size, ridge, folds) {
-  turn <- ridge_factor(parts$plain, size, ridge)$q
+# Where a fold holds nearly all there is of some direction it is left out by another regression.
+fold_residuals <- function(parts, fit, folds) {
+  turned <- fit$turned
+  if (is.null(turned)) turned <- .Call(ffi_bidiagonalise, parts$plain, fit$size)
+  turn <- .Call(ffi_ridge_turn, turned, fit$ridge)
   left <- .Call(ffi_without_folds, parts$plain, turn, lapply(folds, as.integer))
   Map(function(left, fold) {
     for (f in unique(fold[is.nan(left[, 1L])])) {
       out <- fold == f
-      left[out, ] <- refitted_residuals(parts, size, ridge, out)
+      left[out, ] <- refitted_residuals(parts, fit$size, fit$ridge, out)
     }
     left
   }, left, folds)

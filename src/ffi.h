@@ -181,6 +181,7 @@ SEXP ffi_without_folds(SEXP fit, SEXP turn, SEXP folds);
 SEXP ffi_nested_loo(SEXP fit, SEXP size, SEXP label, SEXP keep);
 SEXP ffi_bidiagonalise(SEXP fit, SEXP size);
 SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges);
+SEXP ffi_ridge_turn(SEXP turned, SEXP ridge);
 SEXP ffi_ridge_sizes(SEXP fit, SEXP sizes, SEXP label, SEXP ridges);
 SEXP ffi_row_squares(SEXP z, SEXP sizes);
 SEXP ffi_sparse_sums(SEXP x, SEXP value);

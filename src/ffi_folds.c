@@ -27,7 +27,7 @@ static size_t sort_folds(SEXP fold, size_t n, size_t *first, size_t *rows)
 
 /* Residuals of every row from the fit without its fold (1, 2, ..., none empty), a matrix for each
  * assignment; NaN for a fold that must be left out by refitting. `fit` is that of ffi_regress()
- * without ridge, `turn` R U^{-1} of its first columns at the ridge (folds.h). */
+ * without ridge, `turn` that of its first columns at the ridge (folds.h). */
 SEXP ffi_without_folds(SEXP fit, SEXP turn, SEXP folds)
 {
   const ke_regression g = ffi_regression(fit);

@@ -245,6 +245,19 @@ SEXP ffi_ridge_loo(SEXP fit, SEXP turned, SEXP label, SEXP keep, SEXP ridges)
   return out;
 }
 
+/* What turns rows of q (of the fit that `turned` is from) at a ridge, see ffi_without_folds(). */
+SEXP ffi_ridge_turn(SEXP turned, SEXP ridge)
+{
+  const ke_bidiagonal b = unpack_bidiagonal(turned);
+  const ke_env env = ffi_env_serial();
+  const double by = Rf_asReal(ridge);
+  ffi_assert(by > 0.0, "ridge");
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)b.size, (int)b.size));
+  ke_ridge_turn(&b, by, REAL(out), ffi_doubles(4 * b.size), &env);
+  UNPROTECT(1);
+  return out;
+}
+
 static double least_of(const double *values, size_t count)
 {
   double least = INFINITY;

@@ -2,8 +2,8 @@
  *
  * With H = q q' the hat matrix (of rows times the roots of their weights) they are
  * (I - H[f, f])^{-1} e[f], solved on the rows of the fold or on the coordinates, whichever are
- * fewer. Z = Q R is known without ridge; with it q = Q R U^{-1}, U'U = R'R + ridge, and beside it
- * the column of the intercept. Cost n size^2 for q, and that again for all folds. */
+ * fewer. Z = Q R is known without ridge; with it q = Q T, T T' = R (R'R + ridge)^{-1} R', and
+ * beside it the column of the intercept. Cost n size^2 for q, and that again for all folds. */
 #include "folds.h"
 
 #include "pieces.h"

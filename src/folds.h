@@ -8,7 +8,7 @@
 typedef struct {
   const ke_regression *g; /* after ke_regress(), without ridge */
   size_t size;
-  const double *turn; /* size x size: R U^{-1}, U'U = R'R + ridge */
+  const double *turn; /* size x size, times its transpose R (R'R + ridge)^{-1} R' */
   double *q; /* n x (size + 1): H = q q' is the hat matrix of rows times the root of weights */
   double *residual; /* n x k: of those rows */
   double *work;     /* (size + 1) x k */

@@ -62,6 +62,7 @@
   ENTRY(ffi_regress_over, 6) \
   ENTRY(ffi_ridge_loo, 5) \
   ENTRY(ffi_ridge_sizes, 4) \
+  ENTRY(ffi_ridge_turn, 2) \
   ENTRY(ffi_row_squares, 2) \
   ENTRY(ffi_scale_columns, 3) \
   ENTRY(ffi_scale_gradient, 5) \

@@ -357,3 +357,33 @@ void ke_ridge_loo(const ke_loo *o, const ke_bidiagonal *b, const double *ridge, 
   }
   ke_loo_mean_scores(o, count);
 }
+
+/* ---- the hat matrix -----------------------------------------------------------------------------
+ */
+
+/* Q R (R'R + ridge)^{-1} R'Q' = (Q P) A L^{-1} L^{-T} A' (Q P)' with A = B' and L'L = A'A + ridge.
+ * A is lower bidiagonal: from the last column on it is upper bidiagonal, as rotations want it. */
+void ke_ridge_turn(const ke_bidiagonal *b, double ridge, double *out, double *work,
+                   const ke_env *env)
+{
+  const size_t m = b->size, between = ke_batch(KE_FRESH * (double)m);
+  double *diagonal = work, *over = work + m;
+  const factor f = {ridge, work + 2 * m, work + 3 * m, NULL};
+  for (size_t j = 0; j < m; j++) {
+    diagonal[j] = b->diagonal[m - 1 - j];
+    over[j] = j + 1 < m ? b->over[m - 2 - j] : 0.0;
+  }
+  rotate_in(&(ke_bidiagonal){.size = m, .diagonal = diagonal, .over = over}, &f);
+  for (size_t j = 0; j < m; j++) {
+    const double *p = b->p + (m - 1 - j) * m;
+    double *to = out + j * m;
+    for (size_t i = 0; i < m; i++)
+      to[i] = f.by[j] * diagonal[j] * p[i];
+    if (j > 0) {
+      ke_add_scaled(to, m, f.by[j] * over[j - 1], p + m);
+      ke_add_scaled(to, m, -f.back[j], to - m);
+    }
+    if (j % between == between - 1)
+      ke_check(env);
+  }
+}

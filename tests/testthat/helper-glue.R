@@ -179,6 +179,11 @@ glue_calls <- function() {
           within_list(turned, rows = x[-1, ]), within_list(turned, rows = narrow)),
         list(label[-1], as.double(label)), NULL, list(1L, "a", numeric()))
     ),
+    ffi_ridge_turn = list(
+      list(turned, 0.1),
+      list(list(within_list(turned, p = diag(3)), within_list(turned, over = 1), list()),
+        list(0, -1, NA_real_))
+    ),
     ffi_ridge_sizes = list(
       list(regression, c(1, 2), NULL, 1),
       list(list(within_list(regression, y = x[-1, ])),

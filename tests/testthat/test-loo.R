@@ -98,6 +98,20 @@ test_that("several sizes at once are each by itself, whatever the threads", {
   }
 })
 
+test_that("rows are turned into those of the hat matrix of a ridge", {
+  for (size in c(1, 2, 3, 34, 130)) {
+    z <- uneven(250, 130)
+    if (size == 34) z[, 5] <- z[, 1] - z[, 2]
+    fit <- regress(z, response_of(random_matrix(250, 1, 2)), 0)
+    m <- tcrossprod(independent_factor(fit, size))
+    turned <- .Call(ffi_bidiagonalise, fit, size)
+    for (ridge in c(1e-6, 0.1, 1e3)) {
+      turn <- .Call(ffi_ridge_turn, turned, ridge)
+      expect_equal(tcrossprod(turn), m %*% solve(m + diag(ridge, size)), tolerance = 1e-9)
+    }
+  }
+})
+
 test_that("coefficients by the normal equations are those of the factor with the ridge", {
   z <- uneven(60, 12)
   z[, 5] <- z[, 1] - z[, 2]
