@@ -68,7 +68,7 @@ for (name in c("glue_calls", "body_calls")) {
     do.call(home$.Call, c(list(get(entry, home)), calls[[entry]][[1L]]))
   }
 }
-home$.Call(get("ffi_threads_born", home))
+for (entry in c("ffi_threads_born", "ffi_borrowed")) home$.Call(get(entry, home))
 basis <- kernel_basis(as_row_source(small_table(12)$x, rows = 5), size = 4)
 
 missed <- entries[!lengths(recorded)]
