@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,88 +13,6 @@
 #endif
 
 void ffi_fail(const char *what) { Rf_error("internal error: %s", what); }
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-typedef struct ffi_loan {
-  struct ffi_loan *before;
-  size_t bytes;
-  double values[]; /* numbers fit there */
-} loan;
-
-/* Those of the call that R has made; NULL: R lends everything. And bytes borrowed and given back.
- */
-static ffi_loans *current = NULL;
-static double borrowed = 0.0, returned = 0.0;
-
-/* The last of some loans ends. */
-static void end_loan(loan **last)
-{
-  loan *ended = *last;
-  *last = ended->before;
-  returned += (double)ended->bytes;
-  free(ended);
-}
-
-void ffi_open_loans(ffi_loans *loans)
-{
-  loans->last = NULL;
-  loans->outer = current;
-  current = loans;
-}
-
-static void give_back_until(ffi_loans *loans, const loan *stays)
-{
-  while (loans->last && loans->last != stays)
-    end_loan(&loans->last);
-}
-
-void ffi_close_loans(ffi_loans *loans)
-{
-  give_back_until(loans, NULL);
-  current = loans->outer;
-}
-
-void *ffi_borrow(size_t bytes)
-{
-  loan *l = current ? malloc(sizeof *l + bytes) : NULL;
-  if (!l)
-    return NULL;
-  l->before = current->last;
-  l->bytes = bytes;
-  current->last = l;
-  borrowed += (double)bytes;
-  return l->values;
-}
-
-/* Bytes so far, and those that are still lent. */
-SEXP ffi_borrowed(void)
-{
-  const double both[] = {borrowed, borrowed - returned};
-  return ffi_vector(both, 2);
-}
-
-void ffi_give_back(void *memory)
-{
-  for (loan **l = current ? &current->last : NULL; memory && l && *l; l = &(*l)->before)
-    if ((*l)->values == memory) {
-      end_loan(l);
-      return;
-    }
-}
-
-ffi_mark ffi_mark_memory(void)
-{
-  const ffi_mark mark = {vmaxget(), current ? current->last : NULL};
-  return mark;
-}
-
-void ffi_return_to(ffi_mark mark)
-{
-  if (current)
-    give_back_until(current, mark.last);
-  vmaxset(mark.of_r);
-}
 
 #define MUCH ((size_t)1 << 17) /* bytes */
 

@@ -45,14 +45,6 @@ const double *ffi_scaled(SEXP x, size_t *n, size_t *d, ke_transform *how);
 /* body(arguments), whose threads and loans last until it ends, by an error or an interrupt too. */
 SEXP ffi_at_work(SEXP (*body)(void *arguments), void *arguments);
 
-/* What a call has borrowed; opened calls lie within each other. */
-typedef struct ffi_loans {
-  struct ffi_loan *last;
-  struct ffi_loans *outer;
-} ffi_loans;
-void ffi_open_loans(ffi_loans *loans);
-void ffi_close_loans(ffi_loans *loans);
-
 /* Never more threads than processors, and a single one in a forked child. */
 ke_env ffi_env(SEXP threads);
 void ffi_note_process(void);

@@ -3,6 +3,8 @@
 #endif
 #include "ffi.h"
 
+#include <stdlib.h>
+
 #ifdef _WIN32
 #include <windows.h>
 #else
@@ -10,10 +12,25 @@
 #include <unistd.h>
 #endif
 
-/* What the process remembers: who it was when the package was loaded, threads so far, and those
- * of the call that R has made. */
+/* Memory of the system that a call has borrowed. */
+typedef struct loan {
+  struct loan *before;
+  size_t bytes;
+  double values[]; /* numbers fit there */
+} loan;
+
+/* What a call of R has until it ends; calls lie within each other. */
+typedef struct call {
+  ke_crew crew;
+  loan *last;
+  struct call *outer;
+} call;
+
+/* What the process remembers: who it was when the package was loaded, the call that R has made,
+ * threads so far, and bytes borrowed and given back. */
+static call *current = NULL;
 static size_t born = 0;
-static ke_crew *current = NULL;
+static double borrowed = 0.0, returned = 0.0;
 #ifndef _WIN32
 static pid_t parent = 0;
 #endif
@@ -63,31 +80,86 @@ ke_env ffi_env(SEXP threads)
   ffi_assert(asked >= 1, "threads");
   env.threads = is_forked() ? 1 : asked < most ? asked : most;
   env.born = &born;
-  env.crew = current;
+  env.crew = current ? &current->crew : NULL;
   return env;
 }
 
-typedef struct {
-  ke_crew crew, *outer;
-  ffi_loans loans;
-} crew_of_call;
+/* ---- loans ----------------------------------------------------------------------------------- */
 
-static void go_home(void *data)
+/* The last of some loans ends. */
+static void end_loan(loan **last)
 {
-  crew_of_call *c = (crew_of_call *)data;
+  loan *ended = *last;
+  *last = ended->before;
+  returned += (double)ended->bytes;
+  free(ended);
+}
+
+static void give_back_until(call *c, const loan *stays)
+{
+  while (c->last && c->last != stays)
+    end_loan(&c->last);
+}
+
+void *ffi_borrow(size_t bytes)
+{
+  loan *l = current ? malloc(sizeof *l + bytes) : NULL;
+  if (!l)
+    return NULL;
+  l->before = current->last;
+  l->bytes = bytes;
+  current->last = l;
+  borrowed += (double)bytes;
+  return l->values;
+}
+
+void ffi_give_back(void *memory)
+{
+  for (loan **l = current ? &current->last : NULL; memory && l && *l; l = &(*l)->before)
+    if ((*l)->values == memory) {
+      end_loan(l);
+      return;
+    }
+}
+
+ffi_mark ffi_mark_memory(void)
+{
+  const ffi_mark mark = {vmaxget(), current ? current->last : NULL};
+  return mark;
+}
+
+void ffi_return_to(ffi_mark mark)
+{
+  if (current)
+    give_back_until(current, mark.last);
+  vmaxset(mark.of_r);
+}
+
+/* Bytes so far, and those that are still lent. */
+SEXP ffi_borrowed(void)
+{
+  const double both[] = {borrowed, borrowed - returned};
+  return ffi_vector(both, 2);
+}
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+static void end_call(void *data)
+{
+  call *c = (call *)data;
   current = c->outer;
   ke_crew_close(&c->crew);
-  ffi_close_loans(&c->loans);
+  give_back_until(c, NULL);
 }
 
 SEXP ffi_at_work(SEXP (*body)(void *arguments), void *arguments)
 {
-  crew_of_call c;
+  call c;
   ke_crew_open(&c.crew);
+  c.last = NULL;
   c.outer = current;
-  current = &c.crew;
-  ffi_open_loans(&c.loans);
-  return R_ExecWithCleanup(body, arguments, go_home, &c);
+  current = &c;
+  return R_ExecWithCleanup(body, arguments, end_call, &c);
 }
 
 SEXP ffi_processors(void) { return Rf_ScalarInteger(processors()); }

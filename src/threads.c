@@ -69,15 +69,13 @@ static void announce(ke_worker *w, size_t count, job *j, pthread_cond_t *change)
 
 /* ---- a crew -------------------------------------------------------------------------------- */
 
-static job leave; /* the last job of everyone */
-
 static void *help(void *data)
 {
   ke_worker *w = (ke_worker *)data;
   for (;;) {
     await(w, 1, &w->crew->job_given);
     job *j = job_of(w);
-    if (j == &leave)
+    if (!j->task) /* the last one of everyone */
       return NULL;
     for (size_t item; take_item(j, &item);)
       j->task(j->data, item, w->number);
@@ -128,6 +126,7 @@ void ke_crew_open(ke_crew *crew)
 
 void ke_crew_close(ke_crew *crew)
 {
+  job leave = {.task = NULL};
   if (crew->count > 0)
     announce(crew->worker, crew->count, &leave, &crew->job_given);
   for (; crew->count > 0; crew->count--)
@@ -197,11 +196,14 @@ static void share(const ke_env *env, double flops, job *j)
   ke_crew own, *lent = env->crew;
   j->next = j->helpers = 0;
   j->env = env;
-  j->crew = lent ? lent : &own;
+  j->crew = lent;
   j->wanted = lent && lent->at_work ? 0 : ke_workers(env, j->count, flops) - 1;
-  void (*end)(void *job) = j->wanted > 0 && !lent ? call_off_and_close : call_off;
-  if (end == call_off_and_close)
+  void (*end)(void *job) = call_off;
+  if (j->wanted > 0 && !lent) {
     ke_crew_open(&own);
+    j->crew = &own;
+    end = call_off_and_close;
+  }
   if (j->wanted > 0 && env->guard) {
     env->guard(work_and_look, end, j);
   } else {
