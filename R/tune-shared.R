@@ -32,8 +32,9 @@ shared_candidates <- function(problem, verbose, cluster) {
 
 # The parts of a plan: `plain`, the regression of `y` on the coordinates `z` of all rows, without
 # ridge; `fits`, of each setting `size` and `ridge` of the regression, `turned` where its factor was
-# made bidiagonal, and `chosen` where the model has other settings; where decisions are not the values of the regression, `decide(values, fit)`, and
-# `moved`, what prior probabilities add to them.
+# made bidiagonal, and `chosen` where the model has other settings; where decisions are not the
+# values of the regression, `decide(values, fit)`, and `moved`, what prior probabilities add to
+# them.
 shared_kernel <- function(problem, kernel, share) {
   parts <- problem$plan$shared(problem, kernel, problem$grid$settings, problem$dots, share)
   values <- lapply(parts$fits, function(fit) {
