@@ -159,7 +159,9 @@ SEXP ffi_at_work(SEXP (*body)(void *arguments), void *arguments)
   c.last = NULL;
   c.outer = current;
   current = &c;
-  return R_ExecWithCleanup(body, arguments, end_call, &c);
+  SEXP out = R_ExecWithCleanup(body, arguments, end_call, &c);
+  current = c.outer; /* as it is already, but analysers do not see that */
+  return out;
 }
 
 SEXP ffi_processors(void) { return Rf_ScalarInteger(processors()); }

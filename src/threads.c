@@ -191,43 +191,43 @@ static void call_off_and_close(void *data)
 }
 
 /* What is left to fill in of j: who does it. */
-static void share(const ke_env *env, double flops, job *j)
+static void share(const ke_env *env, double flops, job j)
 {
   ke_crew own, *lent = env->crew;
-  j->next = j->helpers = 0;
-  j->env = env;
-  j->crew = lent;
-  j->wanted = lent && lent->at_work ? 0 : ke_workers(env, j->count, flops) - 1;
+  j.next = j.helpers = 0;
+  j.env = env;
+  j.crew = lent;
+  j.wanted = lent && lent->at_work ? 0 : ke_workers(env, j.count, flops) - 1;
   void (*end)(void *job) = call_off;
-  if (j->wanted > 0 && !lent) {
+  if (j.wanted > 0 && !lent) {
     ke_crew_open(&own);
-    j->crew = &own;
+    j.crew = &own;
     end = call_off_and_close;
   }
-  if (j->wanted > 0 && env->guard) {
-    env->guard(work_and_look, end, j);
+  if (j.wanted > 0 && env->guard) {
+    env->guard(work_and_look, end, &j);
   } else {
-    work_and_look(j);
-    end(j);
+    work_and_look(&j);
+    end(&j);
   }
 }
 
 void ke_share(const ke_env *env, size_t count, double flops, ke_task task, void *data)
 {
-  job j = {.task = task, .data = data, .count = count, .between = ke_batch(flops)};
-  share(env, flops, &j);
+  const job j = {.task = task, .data = data, .count = count, .between = ke_batch(flops)};
+  share(env, flops, j);
 }
 
 void ke_share_often(const ke_env *env, size_t count, double flops, ke_task task, void *data)
 {
-  job j = {.task = task, .data = data, .count = count, .between = ke_batch(4.0 * flops)};
-  share(env, flops, &j);
+  const job j = {.task = task, .data = data, .count = count, .between = ke_batch(4.0 * flops)};
+  share(env, flops, j);
 }
 
 void ke_share_beside(const ke_env *env, size_t count, double flops, ke_task task, ke_errand errand,
                      void *data)
 {
-  job j = {
+  const job j = {
       .task = task, .errand = errand, .data = data, .count = count, .between = ke_batch(flops)};
-  share(env, flops, &j);
+  share(env, flops, j);
 }
