@@ -174,16 +174,22 @@ engine_rule <- function(control, n) {
   list(
     method = control$method, limit = limit, tol = control$tol,
     threshold = if (control$method == "kobl") {
-      threshold_values(control$threshold, limit, if (is.null(control$count)) n else control$count)
+      threshold_values(control$threshold, limit, if (is.null(control$times)) n
+                       else sum(control$times))
     },
-    first = if (!is.null(control$candidates)) {
-      control$candidates
-    } else if (control$first < n) {
-      evenly_spaced(n, control$first)
-    },
+    first = first_rows(n, control$first, control$times), times = control$times,
     neighbours = control$neighbours, verbose = show_progress(control$verbose),
     candidates = engine_option("candidates"), columns = engine_option("columns")
   )
+}
+
+# Evenly spaced rows that are searched for the first pick, of rows as often as they count; NULL: all.
+first_rows <- function(n, most, times) {
+  if (is.null(times)) return(if (most < n) evenly_spaced(n, most))
+  total <- sum(times)
+  if (most >= total) return(NULL)
+  at <- round(seq(1, total, length.out = most))
+  unique(pmin(findInterval(at, c(0, cumsum(times)), left.open = TRUE), n))
 }
 
 # A model that is not told its size takes seconds, not minutes: work grows with n size^2, and 4e9 of

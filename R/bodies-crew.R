@@ -172,7 +172,12 @@ read_chunk <- function(source, i) {
   x
 }
 
-body_where <- function(crew, body) list(first = body$first, whole = crew$job$n)
+body_where <- function(crew, body) {
+  list(first = body$first, whole = crew$job$n, times = body_times(crew, body))
+}
+
+# How often its rows count, or NULL.
+body_times <- function(crew, body) crew$job$times[body$first + seq_len(body$n)]
 
 # The rows of a body: kept in memory while there is room, else in a file as plain numbers, else read
 # again.
@@ -229,11 +234,13 @@ body_start <- function(crew, body) {
 body_first <- function(crew, body, message) {
   x <- body_x(crew, body)
   which <- own_places(body, message$index)
+  own <- local_rows(body, message$index[which + 1])
+  times <- body_times(crew, body)
   sums <- .Call(ffi_body_fitness, job_source(crew$job, x, message$x), body$state,
                 body_where(crew, body), message$x, crew$job$threads)
   list(
     sums = sums, which = which,
-    inverse = body$state$inverse[local_rows(body, message$index[which + 1])]
+    inverse = body$state$inverse[own] / if (is.null(times)) 1 else times[own]
   )
 }
 

@@ -28,6 +28,7 @@ basis_from_source <- function(source, kernel, control, scaling, input, cluster =
   rule <- bodies_rule(control, n)
   job$limit <- rule$limit
   job$first <- rule$first
+  job$times <- rule$times
   head <- new_head(job, rule, crew_or_cluster(job, cluster), as_log(resume))
   heads[[job$id]] <- head
   stays <- FALSE
@@ -226,7 +227,7 @@ as_log <- function(resume) {
 job_words <- function(job, rule) {
   list(
     n = job$n, width = job$source$width, kernel = job$kernel,
-    rule = rule[c("method", "limit", "tol", "threshold", "first")]
+    rule = rule[c("method", "limit", "tol", "threshold", "first", "times")]
   )
 }
 

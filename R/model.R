@@ -21,16 +21,19 @@ fit_basis <- function(x, y, basis, kernel, control, scale, na_action, default_ke
   } else {
     model_data(x, y, scale = scale, na_action = na_action, weights = weights)
   }
-  if (!is_gram(x)) data <- weighted_rows(data, na_action)
+  data <- weighted_rows(data, na_action, gram = is_gram(x))
   data$y <- respond(data$y) # what is wrong with it is told before the work
+  control$times <- data$weights
   fit <- if (is_gram(x)) {
     if (!default_kernel) warn_kernel_unused()
-    if (!is.null(data$weights)) fail_weighted_gram()
     basis_from_gram(data, control, keep = TRUE)
-  } else if (is.null(data$weights)) {
-    basis_from_data(data, resolve_kernel(kernel, data$x, data$variance), control, keep = TRUE)
   } else {
-    weighted_basis(data, resolve_for_cases(kernel, data$x, data$weights), control)
+    kernel <- if (is.null(data$weights)) {
+      resolve_kernel(kernel, data$x, data$variance)
+    } else {
+      resolve_for_cases(kernel, data$x, data$weights)
+    }
+    basis_from_data(data, kernel, control, keep = TRUE)
   }
   basis_parts(fit$basis, fit$factor, data)
 }
@@ -40,11 +43,6 @@ basis_parts <- function(basis, z, data) {
     basis = basis, z = z, x = data$x, y = data$y, weights = data$weights, rows = rownames(data$x),
     na.action = data$na.action
   )
-}
-
-fail_weighted_gram <- function() {
-  abort("argument", "`weights` choose rows of a Gram matrix only on a basis that is given: ",
-        "use `basis = kernel_basis(K = K)`.")
 }
 
 warn_kernel_unused <- function() {
@@ -103,6 +101,7 @@ warn_other_kernel <- function(basis) {
 given_gram_basis <- function(x, y, basis, na_action, respond, weights) {
   if (is_gram(x)) x <- x$K
   data <- model_data(x, y, scale = FALSE, na_action = na_action, weights = weights)
+  data <- weighted_rows(data, na_action)
   data$y <- respond(data$y)
   basis_parts(basis, basis_coordinates(basis, cross_values(basis, data$x, "x")$x, 1L), data)
 }

@@ -17,6 +17,7 @@ static ke_status one_start(void *self, int normalised, ke_start *out, const ke_e
     return status;
   out->top = begin.top;
   out->counted = begin.counted;
+  out->rows = begin.rows;
   ke_ladder_total(&begin.trace, &out->trace);
   out->cost = s->cost;
   out->cancels = s->cancels;
@@ -29,11 +30,15 @@ static ke_status one_start(void *self, int normalised, ke_start *out, const ke_e
 #define ENOUGH ((size_t)65536) /* rows that tell most of the searched ones from the best */
 #define ERRORS 6.0             /* standard errors beyond which nothing is left to chance */
 
-/* Rows of a tile to look at before all of them; of few rows all at once. */
-static size_t slice_of(size_t n)
+/* Rows of a tile to look at before all of them; all at once where they are few, or where some count
+ * more than others: then a sample tells too little. */
+static size_t slice_of(const ke_body *b)
 {
-  return n < 8 * ENOUGH ? KE_TILE : (KE_TILE * ENOUGH / n / 8 + 1) * 8;
+  return b->n < 8 * ENOUGH || b->times ? KE_TILE : (KE_TILE * ENOUGH / b->n / 8 + 1) * 8;
 }
+
+/* 1 / diagonal, or 0. */
+static double inverse_of(const ke_body *b, size_t i) { return b->inverse[i] / ke_times(b, i); }
 
 /* Of at most KE_BLOCK rows; `squares` of what tiles add to it, or NULL. */
 static void block_fitness(ke_one_body *one, const size_t *rows, size_t count, size_t slice,
@@ -45,9 +50,10 @@ static void block_fitness(ke_one_body *one, const size_t *rows, size_t count, si
   ke_body_fitness(b, count, slice, &sums, squares, work, env);
   ke_ladder_total(&sums, out);
   for (size_t j = 0; j < count; j++) {
-    out[j] *= b->inverse[rows[j]];
+    const double inverse = inverse_of(b, rows[j]);
+    out[j] *= inverse;
     if (squares)
-      squares[j] *= b->inverse[rows[j]] * b->inverse[rows[j]];
+      squares[j] *= inverse * inverse;
   }
 }
 
@@ -76,7 +82,7 @@ static double sample_fitness(ke_one_body *one, const size_t *rows, size_t count,
 static void searched_fitness(ke_one_body *one, const size_t *rows, size_t count, double *fitness,
                              double *work, const ke_env *env)
 {
-  const size_t slice = slice_of(one->body.n);
+  const size_t slice = slice_of(&one->body);
   const int sampled = slice < KE_TILE;
   const double least = sampled ? sample_fitness(one, rows, count, slice, fitness, work, env) : 0.0;
   for (size_t j = 0; j < count;) {
@@ -108,7 +114,7 @@ static void one_first(void *self, const size_t *rows, size_t count, double *fitn
   }
   ke_row_sums(b->source, 1, b->inverse, fitness, work, env);
   for (size_t j = 0; j < b->n; j++)
-    fitness[j] *= b->inverse[j];
+    fitness[j] *= inverse_of(b, j);
 }
 
 static void one_propose(void *self, const ke_wish *wish, ke_proposal *out, const ke_env *env)

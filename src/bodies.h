@@ -11,7 +11,8 @@
 typedef struct {
   double top;     /* largest magnitude behind a diagonal entry */
   double trace;   /* sum of the diagonal over the rows that count */
-  double counted; /* their number */
+  double counted; /* their number, */
+  double rows;    /* and that of all rows; each as often as it counts */
   double cost;    /* of the source, as the two that follow */
   int cancels, centred;
 } ke_start;
@@ -32,8 +33,8 @@ typedef struct {
 typedef struct {
   /* KE_NOT_FINITE, or KE_INDEFINITE where the diagonal is clearly negative */
   ke_status (*start)(void *self, int normalised, ke_start *out, const ke_env *env);
-  /* fitness[j] = sum_i k_ij^2 / (k_ii k_jj) over all rows i, for rows[0..count) or all (NULL); 0
-   * may stand for what is less than the best */
+  /* fitness[j] = sum_i k_ij^2 / (k_ii k_jj) over all rows i, as often as they count, for
+   * rows[0..count) or all (NULL); 0 may stand for what is less than the best */
   void (*first)(void *self, const size_t *rows, size_t count, double *fitness, double *work,
                 const ke_env *env);
   void (*propose)(void *self, const ke_wish *wish, ke_proposal *out, const ke_env *env);

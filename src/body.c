@@ -168,7 +168,7 @@ static void solve_tile(const ke_round *r, const ke_rows *triangle, const tile_ro
 /* One new column of the factor on some rows: what it takes off their residuals. */
 typedef struct {
   size_t rows;
-  const double *column, *weight, *inverse;
+  const double *column, *weight, *inverse, *times; /* times or NULL */
   double *residual;
   ke_pick *totals;
 } step;
@@ -182,9 +182,16 @@ static void lower_rest(const step *s, size_t i)
     s->residual[i] = kept;
     p->lowest = fmin(p->lowest, rest);
     p->best = fmax(p->best, kept * s->weight[i]);
-    p->trace += kept;
+    p->trace += s->times ? s->times[i] * kept : kept;
     p->scaled += kept * s->inverse[i];
   }
+}
+
+static void lower_counted(const step *s)
+{
+  lower_rest(s, 0);
+  for (size_t i = 0; i < s->rows; i++)
+    s->totals->norm += s->times[i] * sqrt(s->residual[i]);
 }
 
 /* Roots are slow, but leave the processor free for all the rest. */
@@ -227,6 +234,10 @@ FAST_TARGET static void lower_residuals_fast(const step *s) { lower_residuals_bo
 
 static void lower_residuals(const step *s)
 {
+  if (s->times) {
+    lower_counted(s);
+    return;
+  }
 #if DISPATCH
   if (HAS_FAST()) {
     lower_residuals_fast(s);
@@ -261,7 +272,8 @@ static void lower_by_column(const ke_body *b, const ke_round *r, size_t l, size_
   const double own = here ? column[row - i0] : 0.0;
   if (here) /* its own pivot leaves exactly nothing */
     b->residual[row] = column[row - i0] = 0.0;
-  const step s = {m, column, b->weight + i0, b->inverse + i0, b->residual + i0, totals};
+  const double *times = b->times ? b->times + i0 : NULL;
+  const step s = {m, column, b->weight + i0, b->inverse + i0, times, b->residual + i0, totals};
   lower_residuals(&s);
   if (here)
     column[row - i0] = own;

@@ -15,9 +15,9 @@
 /* What is known of all rows after a pick. */
 typedef struct {
   double pivot;  /* residual of the picked row before the pick */
-  double trace;  /* sum of residuals */
-  double scaled; /* sum of residual / diagonal over the rows that count */
-  double norm;   /* sum of square roots of residuals */
+  double trace;  /* sum of residuals, each as often as its row counts, */
+  double scaled; /* of residual / diagonal over the rows that count, */
+  double norm;   /* and of square roots of residuals */
   double best;   /* largest residual left, times its row's weight */
   double spread; /* largest multiple, squared, of the pick in another row; 0 if not asked for */
   double lowest; /* lowest residual before it was floored at zero */
@@ -29,16 +29,17 @@ enum { KE_TRACE, KE_SCALED, KE_NORM, KE_SUMS }; /* the sums among them */
 typedef struct {
   const ke_source *source; /* its rows are the body's */
   size_t n;
-  size_t first;      /* number of its first row among all, a multiple of KE_TILE */
-  size_t whole;      /* how many rows there are in all */
-  double *diagonal;  /* at the start only */
-  double *inverse;   /* 1 / diagonal; 0 for rows without length, which do not count */
-  double *weight;    /* a residual times this is what the rank is judged by */
-  double *residual;  /* diagonal - |row of the factor|^2, floored at zero */
-  double *explained; /* the latter, summed; for a normalised rule only, else NULL */
-  double *keys;      /* work space of the start and of proposals, */
-  double *sorted;    /* and more of it */
-  double *factor;    /* n x capacity, leading dimension n */
+  size_t first;        /* number of its first row among all, a multiple of KE_TILE */
+  size_t whole;        /* how many rows there are in all */
+  const double *times; /* how often each row counts in sums over rows, positive; NULL: once */
+  double *diagonal;    /* at the start only */
+  double *inverse;     /* times / diagonal; 0 for rows without length, which do not count */
+  double *weight;      /* a residual times this is what the rank is judged by */
+  double *residual;    /* diagonal - |row of the factor|^2, floored at zero */
+  double *explained;   /* the latter, summed; for a normalised rule only, else NULL */
+  double *keys;        /* work space of the start and of proposals, */
+  double *sorted;      /* and more of it */
+  double *factor;      /* n x capacity, leading dimension n */
   size_t capacity;
   double *work; /* ke_body_work(capacity, threads) */
 } ke_body;
@@ -48,11 +49,18 @@ size_t ke_body_work(size_t capacity, int threads);
 /* Tiles of a body. */
 size_t ke_body_tiles(const ke_body *body);
 
+/* How often row i of a body counts. */
+static inline double ke_times(const ke_body *body, size_t i)
+{
+  return body->times ? body->times[i] : 1.0;
+}
+
 /* ---- start ---------------------------------------------------------------------------- */
 
 typedef struct {
   double top, bottom; /* largest magnitude behind a diagonal entry, lowest entry (at most 0) */
-  double counted;     /* rows that count: those that have a length */
+  double counted;     /* rows that count: those that have a length, */
+  double rows;        /* and all of them */
   ke_ladder trace;    /* their diagonal; width 1 */
 } ke_beginning;
 

@@ -17,6 +17,12 @@ static ke_method method_of(SEXP rule)
   return (ke_method)ffi_choice(ffi_element(rule, "method"), names, "method");
 }
 
+/* How often each row counts, or NULL. */
+static const double *times_of(SEXP rule, size_t n)
+{
+  return ffi_optional(ffi_element(rule, "times"), n, "times");
+}
+
 /* Rows that stand for the centre, and the source centred on them. */
 typedef struct {
   size_t count;
@@ -24,12 +30,12 @@ typedef struct {
   double *shift, constant;
 } centre;
 
-static ke_source centred(const ke_source *inner, centre *c, const ke_env *env)
+static ke_source centred(const ke_source *inner, const double *times, centre *c, const ke_env *env)
 {
   const size_t n = inner->n;
   c->shift = ffi_doubles(n);
   double *work = ffi_doubles(2 * n + ke_row_sums_work(n, env->threads) + KE_TILE * c->count);
-  ke_nearest_to_centre(inner, c->count, c->rows, work, env);
+  ke_nearest_to_centre(inner, times, c->count, c->rows, work, env);
   c->constant = ke_centre_shift(inner, c->rows, c->count, c->shift, work, env);
   return ke_source_centred(inner, c->shift, c->constant, ffi_doubles(ke_source_centred_state()));
 }
@@ -205,6 +211,7 @@ static ke_basis engine_for(const ke_source *source, SEXP rule)
 {
   const ke_rule *of = ke_rule_of(method_of(rule));
   ke_one_body *one = one_body(source, of->normalised);
+  one->body.times = times_of(rule, source->n);
   ke_basis b = ffi_head(ke_bodies_one(one), rule);
   b.state.keys = one->body.keys;
   b.state.proposed.key = one->body.sorted;
@@ -237,7 +244,7 @@ static SEXP path_to_r(const ke_basis *b)
     v[l] = p->pivot;
     v[l + L] = 1.0 - p->scaled / b->start.counted;
     v[l + 2 * L] = p->trace / b->start.trace;
-    v[l + 3 * L] = p->norm / (double)b->bodies.n;
+    v[l + 3 * L] = p->norm / b->start.rows;
   }
   UNPROTECT(1);
   return out;
@@ -341,7 +348,7 @@ static SEXP basis_in(factor_home *home, SEXP source, SEXP rule, SEXP threads)
   ffi_assert(c.count <= ke_smaller(s.n, KE_BLOCK), "neighbours");
   c.rows = ffi_sizes(c.count);
   if (c.count > 0)
-    s = centred(&s, &c, &env);
+    s = centred(&s, times_of(rule, s.n), &c, &env);
   ke_basis b = engine_for(&s, rule);
   const int random = b.rule == ke_rule_of(KE_RANDOM); /* else R's generator is left alone */
   if (random)

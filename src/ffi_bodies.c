@@ -91,6 +91,7 @@ static ke_status far_start(void *self, int normalised, ke_start *out, const ke_e
     out->top = top > out->top ? top : out->top;
     bottom = low < bottom ? low : bottom;
     out->counted += ffi_number(of, "counted");
+    out->rows += ffi_number(of, "rows");
     out->cost = ffi_number(of, "cost");
     out->cancels = ffi_number(of, "cancels") != 0.0;
     add_nodes(&trace, ffi_element(of, "sums"));

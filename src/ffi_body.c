@@ -55,7 +55,7 @@ static double *part_of(SEXP state, const char *name, size_t n)
   return REAL(part);
 }
 
-/* A body of `n` rows; `where` says which rows of how many. */
+/* A body of `n` rows; `where` says which rows of how many, and how often they count. */
 static ke_body body_at(size_t n, SEXP where)
 {
   ke_body b;
@@ -63,6 +63,7 @@ static ke_body body_at(size_t n, SEXP where)
   b.n = n;
   b.first = ffi_count(where, "first");
   b.whole = ffi_count(where, "whole");
+  b.times = ffi_optional(ffi_element(where, "times"), n, "times");
   ffi_assert(b.first % KE_TILE == 0 && b.first + n <= b.whole, "rows of a body");
   b.keys = ffi_doubles(n);
   b.sorted = ffi_doubles(n);
@@ -137,15 +138,17 @@ static double *add_vector(SEXP state, int at, size_t n)
 
 static SEXP begun(const ke_beginning *begin, const ke_source *s, SEXP state)
 {
-  const char *names[] = {"state", "top", "bottom", "counted", "cost", "cancels", "sums", ""};
+  const char *names[] = {"state", "top",     "bottom", "counted", "rows",
+                         "cost",  "cancels", "sums",   ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, state);
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(begin->top));
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(begin->bottom));
   SET_VECTOR_ELT(out, 3, Rf_ScalarReal(begin->counted));
-  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->cost));
-  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(s->cancels));
-  SET_VECTOR_ELT(out, 6, nodes_to_r(&begin->trace));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal(begin->rows));
+  SET_VECTOR_ELT(out, 5, Rf_ScalarReal(s->cost));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarReal(s->cancels));
+  SET_VECTOR_ELT(out, 7, nodes_to_r(&begin->trace));
   UNPROTECT(1);
   return out;
 }

@@ -120,12 +120,17 @@ void ke_body_propose(const ke_body *b, const ke_wish *wish, ke_proposal *out)
 
 /* ---- draws ------------------------------------------------------------------------------- */
 
+static double share_of(const ke_body *b, const ke_judge *judge, size_t i)
+{
+  return ke_times(b, i) * row_key(b, judge, i);
+}
+
 void ke_body_weigh(const ke_body *b, const ke_judge *judge, ke_ladder *out)
 {
   for (size_t t = 0; t < ke_body_tiles(b); t++) {
     b->sorted[t] = 0.0;
     for (size_t i = t * KE_TILE; i < b->n && i < (t + 1) * KE_TILE; i++)
-      b->sorted[t] += row_key(b, judge, i);
+      b->sorted[t] += share_of(b, judge, i);
     ke_ladder_add(out, b->first / KE_TILE + t, 1, &b->sorted[t]);
   }
 }
@@ -139,7 +144,7 @@ size_t ke_body_find(const ke_body *b, const ke_judge *judge, size_t start, size_
   size_t found = from;
   double sum = 0.0;
   for (size_t i = from; i < b->n && i < from + KE_TILE && sum <= target; i++) {
-    const double k = row_key(b, judge, i);
+    const double k = share_of(b, judge, i);
     sum += k;
     found = k > 0.0 ? i : found; /* rounding at the very end of the sum finds the last one */
   }

@@ -40,8 +40,9 @@ typedef struct {
 
 void ke_body_propose(const ke_body *body, const ke_wish *wish, ke_proposal *out);
 
-/* Sums of keys, tile by tile in body->sorted; and the row, by its number among all, at which the
- * running sum of keys in `tiles` tiles from `start` on (both among all) exceeds `target`. */
+/* Sums of keys, each as often as its row counts, tile by tile in body->sorted; and the row, by its
+ * number among all, at which their running sum in `tiles` tiles from `start` on (both among all)
+ * exceeds `target`. */
 void ke_body_weigh(const ke_body *body, const ke_judge *judge, ke_ladder *out);
 size_t ke_body_find(const ke_body *body, const ke_judge *judge, size_t start, size_t tiles,
                     double target);

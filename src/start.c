@@ -26,9 +26,9 @@ static double set_weights(ke_body *b, int normalised, const double *h, size_t i0
   for (size_t i = i0; i < i1; i++) {
     const int counts = b->diagonal[i] > (double)b->whole * DBL_EPSILON * h[i];
     b->residual[i] = counts ? b->diagonal[i] : 0.0;
-    b->inverse[i] = counts ? 1.0 / b->diagonal[i] : 0.0;
+    b->inverse[i] = counts ? ke_times(b, i) / b->diagonal[i] : 0.0;
     b->weight[i] = normalised ? (counts ? 1.0 / h[i] : 0.0) : 1.0;
-    counted += counts;
+    counted += counts ? ke_times(b, i) : 0.0;
     if (b->explained)
       b->explained[i] = 0.0;
   }
@@ -37,13 +37,15 @@ static double set_weights(ke_body *b, int normalised, const double *h, size_t i0
 
 static void set_tiles(ke_body *b, int normalised, ke_beginning *out)
 {
-  out->counted = 0.0;
+  out->counted = out->rows = 0.0;
   for (size_t t = 0; t < ke_body_tiles(b); t++) {
     const size_t i0 = t * KE_TILE, i1 = ke_smaller(b->n, i0 + KE_TILE);
     double trace = 0.0;
     out->counted += set_weights(b, normalised, b->keys, i0, i1);
-    for (size_t i = i0; i < i1; i++)
-      trace += b->residual[i];
+    for (size_t i = i0; i < i1; i++) {
+      trace += ke_times(b, i) * b->residual[i];
+      out->rows += ke_times(b, i);
+    }
     ke_ladder_add(&out->trace, b->first / KE_TILE + t, 1, &trace);
   }
 }

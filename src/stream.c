@@ -126,28 +126,41 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
 /* ---- the centre -------------------------------------------------------------------------- */
 
 /* Squared distance to the mean, less a constant: k_ii - 2 mean_j k_ij. */
-void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double *work,
-                          const ke_env *env)
+static double distances_to_centre(const ke_source *s, const double *times, double *distance,
+                                  double *work, const ke_env *env)
 {
   const size_t n = s->n;
-  double *ones = work, *distance = work + n, top = 0.0;
+  double *share = work, all = 0.0, top = 0.0;
   for (size_t i = 0; i < n; i++)
-    ones[i] = -2.0 / (double)n;
-  ke_row_sums(s, 0, ones, distance, work + 2 * n, env);
-  s->does->diagonal(s->self, ones);
+    all += times ? times[i] : 1.0;
+  for (size_t i = 0; i < n; i++)
+    share[i] = -2.0 * (times ? times[i] : 1.0) / all;
+  ke_row_sums(s, 0, share, distance, work + n, env);
+  s->does->diagonal(s->self, share);
   for (size_t i = 0; i < n; i++) {
-    distance[i] += ones[i];
-    top = ones[i] > top ? ones[i] : top;
+    distance[i] += share[i];
+    top = share[i] > top ? share[i] : top;
   }
-  for (size_t c = 0; c < count; c++) {
+  return top;
+}
+
+void ke_nearest_to_centre(const ke_source *s, const double *times, size_t count, size_t *rows,
+                          double *work, const ke_env *env)
+{
+  const size_t n = s->n;
+  double *distance = work;
+  const double top = distances_to_centre(s, times, distance, work + n, env);
+  for (size_t c = 0; c < count;) {
     double least = HUGE_VAL;
     for (size_t i = 0; i < n; i++)
       least = distance[i] < least ? distance[i] : least;
     size_t i = 0;
     while (distance[i] > least + KE_TIE * top)
       i++;
-    rows[c] = i;
     distance[i] = HUGE_VAL;
+    rows[c++] = i;
+    for (double left = times ? times[i] - 1.0 : 0.0; left >= 1.0 && c < count; left -= 1.0)
+      rows[c++] = i;
   }
 }
 

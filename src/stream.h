@@ -21,9 +21,10 @@ void ke_row_sums(const ke_source *s, int square, const double *w, double *sums, 
                  const ke_env *env);
 
 /* The `count` rows nearest to the mean of all rows in the kernel space, nearest first, ties to
- * the lowest row. work: 2 n + ke_row_sums_work(n, threads) doubles. */
-void ke_nearest_to_centre(const ke_source *s, size_t count, size_t *rows, double *work,
-                          const ke_env *env);
+ * the lowest row; one that counts several times stands there as often. times: n, positive, or NULL.
+ * work: 2 n + ke_row_sums_work(n, threads) doubles. */
+void ke_nearest_to_centre(const ke_source *s, const double *times, size_t count, size_t *rows,
+                          double *work, const ke_env *env);
 
 /* shift[i] = mean over rows[0..count) of k_i,row, and the mean of those over the rows
  * themselves. work: KE_TILE * count doubles. */

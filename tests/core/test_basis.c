@@ -338,7 +338,7 @@ static void test_the_centre_has_no_length_and_is_never_picked(void)
   size_t rows[3];
   double *shift = lend(n), *work = lend(2 * n + ke_row_sums_work(n, 1) + 3 * KE_TILE);
   for (size_t count = 1; count <= 3; count += 2) {
-    ke_nearest_to_centre(&p.data, count, rows, work, &env);
+    ke_nearest_to_centre(&p.data, NULL, count, rows, work, &env);
     const double constant = ke_centre_shift(&p.data, rows, count, shift, work, &env);
     double *state = lend(ke_source_centred_state());
     ke_source centred = ke_source_centred(&p.data, shift, constant, state);
@@ -489,7 +489,7 @@ static void test_centring_looks_for_interrupts(void)
   double *shift = lend(n), *work = lend(2 * n + ke_row_sums_work(n, 1) + 2 * KE_TILE);
   tally nearest, shifted;
   ke_env counted = counting(&nearest, 1);
-  ke_nearest_to_centre(&p.data, 2, rows, work, &counted);
+  ke_nearest_to_centre(&p.data, NULL, 2, rows, work, &counted);
   mu_assert(nearest.checks == steps(n, KE_TILE));
   counted = counting(&shifted, 1);
   ke_centre_shift(&p.data, rows, 2, shift, work, &counted);

@@ -85,17 +85,64 @@ test_that("equal weights of one change nothing, and class weights move the bound
   expect_equal(lda$values, kernel_lda(Species ~ ., iris)$values, tolerance = 1e-10)
 })
 
-test_that("weights where rows cannot be weighed are refused by class", {
-  expect_error(kernel_lm(iris[1:4], iris$Species, weights = rep(1:2, 75), center = "nearest"),
-    "weights", class = "kernelect_error_argument")
-  K <- gram(scale(iris_matrix()))
-  expect_error(kernel_lm(K = K, y = iris$Species, weights = rep(1:2, 75)), "`weights`",
-    class = "kernelect_error_argument")
+test_that("whole weights are repeated rows on a Gram matrix, around a centre, in draws", {
+  x <- scale(iris_matrix())
+  y <- iris$Species
+  weights <- some_weights(150)
+  rows <- repeated(weights)
+  same <- function(a, b, rows) {
+    expect_identical(rows[b$basis$index], as.integer(names(weights_of(weights))[a$basis$index]))
+    expect_equal(a$basis$path[-2], b$basis$path[-2], tolerance = 1e-6)
+    expect_equal(a$loo$loss, b$loo$loss, tolerance = 1e-6)
+  }
+  weights_of <- function(w) stats::setNames(w, seq_along(w))[w > 0]
+  K <- gram(x)
+  for (basis in c("fvs", "cholesky", "kobl", "kgs", "random")) {
+    for (center in c("none", "nearest")) {
+      arguments <- list(basis = basis, center = center, neighbours = 4, first = 60)
+      fit <- function(...) {
+        set.seed(7)
+        do.call(kernel_lm, c(list(...), arguments))
+      }
+      a <- fit(K = K, y = y, weights = weights)
+      b <- fit(K = K[rows, rows], y = y[rows])
+      same(a, b, rows)
+      expect_equal(predict(a, K, type = "prob"), predict(b, K[, rows], type = "prob"),
+        tolerance = 1e-8)
+      a <- fit(x, y, rbf_kernel(2), scale = FALSE, weights = weights)
+      b <- fit(x[rows, ], y[rows], rbf_kernel(2), scale = FALSE)
+      same(a, b, rows)
+      expect_equal(predict(a, x, type = "prob"), predict(b, x, type = "prob"), tolerance = 1e-8)
+    }
+  }
+  a <- kernel_lda(K = K, y = y, weights = weights, center = "nearest")
+  b <- kernel_lda(K = K[rows, rows], y = y[rows], center = "nearest")
+  expect_equal(predict(a, K[1:9, ], type = "scores"), predict(b, K[1:9, rows], type = "scores"),
+    tolerance = 1e-8)
+  expect_identical(as.vector(a$na.action), which(weights == 0))
+})
+
+test_that("rows that count several times stand for the centre as often", {
+  x <- matrix(c(0, 1, 10))
+  fit <- kernel_lm(x, c(1, 2, 4), linear_kernel(), scale = FALSE, center = "nearest",
+    neighbours = 3, weights = c(1, 2.9, 1), basis = "cholesky")
+  # the weighted mean is 2.63: the nearest row is 1, which counts twice; then 0
+  expect_identical(fit$basis$center_index, c(2L, 2L, 1L))
+})
+
+test_that("weights that are no weights are refused by class, and rows of none go with any basis", {
   expect_error(kernel_lm(iris[1:4], iris$Species, weights = -1), "`weights`",
     class = "kernelect_error_argument")
   on_basis <- kernel_lm(iris[1:4], iris$Species, weights = rep(1:2, 75),
     basis = kernel_basis(iris[1:4], size = 5))
   expect_identical(on_basis$size <= 5, TRUE)
+  K <- gram(scale(iris_matrix()))
+  weights <- some_weights(150)
+  basis <- kernel_basis(K = K, size = 8)
+  expect_equal(
+    coef(kernel_lm(K = K, y = iris$Species, basis = basis, weights = weights)),
+    coef(kernel_lm(K = K[repeated(weights), ], y = iris$Species[repeated(weights)], basis = basis)),
+    tolerance = 1e-8)
 })
 
 test_that("the constant does not come back as a column where rows leave no other direction", {
@@ -113,7 +160,10 @@ test_that("the constant does not come back as a column where rows leave no other
 
 test_that("of first rows whose fitness differs by rounding the lowest is taken", {
   x <- matrix(c(0, 100)) # far apart: the fitness of each is its weight
-  first <- function(more) first_weighted(x, rbf_kernel(1), c(1, 1 + more), c(1, 1),
-    list(first = Inf, threads = 1L))
+  first <- function(more, ...) {
+    kernel_lm(x, c(1, 2), rbf_kernel(1), size = 1, scale = FALSE, weights = c(1, 1 + more),
+      ridge = 1, ...)$basis$index
+  }
   expect_identical(c(first(0), first(0.9e-10), first(1.1e-10)), c(1L, 1L, 2L))
+  expect_identical(c(first(0.9e-10, first = 1), first(1.1e-10, first = 2)), c(1L, 2L))
 })
