@@ -286,13 +286,18 @@ named_moments <- function(sums, names) {
   moments
 }
 
-# Mean and standard deviation with case weights. Whole weights count rows, so the divisor is
-# their sum less one; weights below one on average are relative, and then it is the share
-# (m - 1) / m of their sum, m the rows of positive weight. The larger of the two never vanishes.
+# What a weighted variance is divided by. Whole weights count rows, so it is their sum less one;
+# weights below one on average are relative, and then it is the share (m - 1) / m of their sum, m the
+# rows of positive weight. The larger of the two never vanishes.
+weights_divisor <- function(weights) {
+  total <- sum(weights)
+  max(total - 1, total * (1 - 1 / sum(weights > 0)))
+}
+
+# Mean and standard deviation with case weights.
 weighted_moments <- function(x, weights) {
   total <- sum(weights)
-  positive <- sum(weights > 0)
-  divisor <- max(total - 1, total * (1 - 1 / positive))
+  divisor <- weights_divisor(weights)
   if (is_sparse(x)) return(uncentred_moments(x, weights, divisor))
   center <- colSums(x * weights) / total
   d <- x - rep(center, each = nrow(x))

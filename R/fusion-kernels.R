@@ -192,7 +192,7 @@ resolve_block <- function(kernel, data) {
 # count by the mean spread; a median is then that of the rows of positive weight.
 resolve_for_cases <- function(kernel, x, cases) {
   if (is.null(cases)) return(resolve_kernel(kernel, x))
-  if (all(cases == trunc(cases)) && sum(cases) <= 1e6) {
+  if (counts_rows(cases)) {
     return(resolve_kernel(kernel, x[rep(seq_len(nrow(x)), cases), , drop = FALSE]))
   }
   kernel <- as_kernel(kernel)
@@ -204,6 +204,8 @@ resolve_for_cases <- function(kernel, x, cases) {
   }
   resolve_kernel(kernel, x[cases > 0, , drop = FALSE])
 }
+
+counts_rows <- function(cases) all(cases == trunc(cases)) && sum(cases) <= 1e6
 
 weighted_variance <- function(x, cases) {
   if (is_sparse(x)) return(sparse_moments(x, cases)$squares / sum(cases))

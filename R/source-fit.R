@@ -16,11 +16,8 @@ fit_source_basis <- function(rows, basis, kernel, control, scale, na_action, def
     return(given_source_basis(rows, basis, if (!default_kernel) kernel, control, na_action,
                               respond))
   }
-  if (!is.null(rows$weights)) {
-    abort("argument", "`weights` do not choose rows of a source: give a basis with them, ",
-          "`basis = kernel_basis(source)`.")
-  }
   data <- source_data(rows, scale, na_action, control)
+  control$times <- data$weights
   data$y <- respond(data$y) # what is wrong with it is told before the work
   inform_memory(data$n)
   fit <- source_basis(data, kernel, control, keep = TRUE)
@@ -41,11 +38,17 @@ resolve_source_kernel <- function(kernel, data) {
   kernel <- as_kernel(kernel)
   median <- any(unlist(over_leaves(kernel, function(k) identical(k$sigma, "median"))))
   sample <- if (median) {
-    rows_at(data$x, evenly_spaced(data$n, 1000))
+    rows_at(data$x, median_rows(data$n, data$weights))
   } else {
     matrix(0, 0L, data$x$width, dimnames = list(NULL, data$input$columns))
   }
   resolve_kernel(kernel, sample, data$variance)
+}
+
+# Rows that a median distance is worked out on: those that repeated ones would give.
+median_rows <- function(n, weights) {
+  if (is.null(weights) || !counts_rows(weights)) return(evenly_spaced(n, 1000))
+  findInterval(evenly_spaced(sum(weights), 1000), c(0, cumsum(weights)), left.open = TRUE)
 }
 
 given_source_basis <- function(rows, basis, kernel, control, na_action, respond) {
@@ -56,10 +59,6 @@ given_source_basis <- function(rows, basis, kernel, control, na_action, respond)
   }
   if (!is.null(control$size) && is.finite(control$size)) basis <- head(basis, control$size)
   data <- source_data(rows, FALSE, na_action, control, given_input(basis, rows), basis$scaling)
-  if (any(data$weights == 0)) {
-    abort("argument", "`weights` of zero: rows of a source that do not count must be left out of ",
-          "it.")
-  }
   if (!is.null(kernel)) warn_if_other(kernel, basis, data)
   data$y <- respond(data$y)
   source_parts(basis, data, control)

@@ -174,15 +174,22 @@ source_data <- function(rows, scale = TRUE, na_action = "fail", control = NULL, 
   if (known$width == 0L) abort("data", "`x` has no columns.")
   if (is.null(input)) input <- scanned_input(known)
   check_duplicated_names(input$columns)
-  check_missing_counts(known, scanned$gone, total, na_action)
+  check_missing_counts(known, scanned$incomplete, total, na_action)
   fail_not_finite(known$moments$nan, known$moments$inf, input$columns)
   check_finite_response(scanned$y)
-  n <- known$moments$n
+  n <- known$moments$n - (length(scanned$gone) - scanned$incomplete)
   moments <- final_moments(known, input)
+  share <- (n - 1) / n # of the variance that divides by n in that of `spread`
+  if (!is.null(moments) && !is.null(scanned$weights)) {
+    plain <- source_matrices(rows, scanned, input, NULL)
+    moments <- weighted_chunk_moments(plain, scanned$weights, control$where$cluster)
+    share <- weights_divisor(scanned$weights) / sum(scanned$weights)
+  }
   if (is.null(scaling) && scale) scaling <- scaling_by(moments)
   omitted <- if (n < total) {
     structure(as_index(scanned$gone), names = if (is.null(scanned$row_names)) scanned$gone
-              else scanned$row_names[scanned$gone], class = na_action)
+              else scanned$row_names[scanned$gone],
+              class = if (na_action == "exclude") "exclude" else "omit")
   }
   list(
     x = source_matrices(rows, scanned, input, scaling), y = scanned$y, weights = scanned$weights,
@@ -190,19 +197,21 @@ source_data <- function(rows, scale = TRUE, na_action = "fail", control = NULL, 
     rows = source_row_names(scanned, known$frame && na_action == "omit" && n < total),
     ordered = scanned$ordered,
     variance = if (!is.null(moments)) {
-      if (scale) unit_variance(moments$spread, n) else moments$spread^2 * ((n - 1) / n)
+      (if (scale) moments$spread > 0 else moments$spread^2) * share
     }
   )
 }
 
-# All chunks summed up. `gone`: rows with missing values, by their number in the source;
-# `gone_by_chunk`: within every chunk; y and weights of the rows that stay.
+# All chunks summed up. `gone`: rows with missing values or without weight, by their number in the
+# source; `gone_by_chunk`: within every chunk; `incomplete`: how many of them have missing values;
+# y and weights of the rows that stay.
 scan_chunks <- function(rows, input, control) {
   sizes <- rows$source$sizes
   chunks <- filled_chunks(rows$source)
   if (!length(chunks)) abort("data", "`x` has no rows.")
   before <- cumsum(sizes) - sizes
   known <- NULL
+  incomplete <- 0L
   gone <- y <- weights <- row_names <- vector("list", length(sizes))
   summary_of <- chunk_summaries(rows, chunks, input, control$where$cluster)
   tick <- progress(isTRUE(control$verbose), length(chunks))
@@ -215,10 +224,14 @@ scan_chunks <- function(rows, input, control) {
     if (is.null(rows$y)) check_same_kind(y[[chunks[1L]]], new$y, i)
     weights[i] <- list(if (is.language(rows$weights)) new$weights
                        else rows$weights[rows_of_chunk(rows$source, i)])
+    incomplete <- incomplete + length(new$gone)
+    light <- which(weights[[i]] == 0)
+    if (length(light)) gone[[i]] <- sort(union(gone[[i]], light))
     row_names[i] <- list(new$row_names)
     gc(full = FALSE) # R would let chunks that are done with lie about
     tick()
   }
+  check_case_weights(unlist(weights), sum(sizes), "x")
   stay <- function(v, i) if (length(gone[[i]])) take_rows(v, -gone[[i]]) else v
   all_gone <- unlist(Map(function(g, b) g + b, gone, before))
   y <- if (is.null(rows$y)) {
@@ -227,7 +240,7 @@ scan_chunks <- function(rows, input, control) {
     take_rows(rows$y, if (length(all_gone)) -all_gone)
   }
   list(
-    known = known, gone = all_gone, gone_by_chunk = gone, sizes = sizes - lengths(gone),
+    known = known, gone = all_gone, incomplete = incomplete, gone_by_chunk = gone, sizes = sizes - lengths(gone),
     y = plain_response(y), ordered = is.ordered(y),
     weights = check_case_weights(unlist(lapply(chunks, function(i) stay(weights[[i]], i))),
                                  sum(sizes) - length(all_gone), "x"),
@@ -285,13 +298,13 @@ scanned_input <- function(known) {
   frame_input(lapply(variables, `[[`, "shape"), final_levels(variables), times, "x")
 }
 
-check_missing_counts <- function(known, gone, total, na_action) {
+check_missing_counts <- function(known, incomplete, total, na_action) {
   if (!any(known$missing > 0) && known$y_missing == 0) return(invisible())
   if (na_action == "fail") {
     fail_missing(known$missing, known$y_missing, remedy = ", or use `na_action = \"omit\"`")
   }
-  if (length(gone) == total) abort("missing_values", "Every row of `x` has missing values.")
-  inform(length(gone), " of ", total, " rows with missing values omitted.")
+  if (incomplete == total) abort("missing_values", "Every row of `x` has missing values.")
+  inform(incomplete, " of ", total, " rows with missing values omitted.")
 }
 
 # Means and standard deviations in the order of the blueprint's columns.
@@ -306,6 +319,31 @@ final_moments <- function(known, input) {
     m$sums <- m$sums[, match(keys, m$keys), drop = FALSE]
   }
   named_moments(m$sums, input$columns)
+}
+
+# As weighted_moments() has them, in two passes over all chunks.
+weighted_chunk_moments <- function(x, weights, cluster) {
+  sums_about <- function(center) {
+    parts <- source_apply(x, weighted_sums, cluster, weights, cumsum(x$sizes) - x$sizes, center)
+    list(
+      first = Reduce(`+`, lapply(parts, `[[`, "first")),
+      second = Reduce(`+`, lapply(parts, `[[`, "second")),
+      least = do.call(pmin, lapply(parts, `[[`, "least")),
+      most = do.call(pmax, lapply(parts, `[[`, "most"))
+    )
+  }
+  total <- sum(weights)
+  center <- sums_about(numeric(x$width))$first / total
+  about <- sums_about(center)
+  spread <- sqrt(pmax(about$second - about$first^2 / total, 0) / weights_divisor(weights))
+  list(center = center, spread = ifelse(about$least == about$most, 0, spread))
+}
+
+weighted_sums <- function(i, x, weights, before, center) {
+  w <- weights[before[i] + seq_len(nrow(x))]
+  d <- x - rep(center, each = nrow(x))
+  list(first = colSums(d * w), second = colSums(d^2 * w), least = apply(x, 2L, min),
+       most = apply(x, 2L, max))
 }
 
 # Names of the rows that stay: their own or, where some of a data frame went for good, numbers.

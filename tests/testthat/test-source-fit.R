@@ -202,8 +202,8 @@ test_that("terms that look at all rows are refused, others are not", {
   expect_equal(predict(fit, source), predict(known, iris), tolerance = 1e-10)
 })
 
-test_that("a basis that is given takes case weights, one that is sought refuses them", {
-  m <- as.matrix(iris[1:4])
+test_that("case weights go with a basis that is given and with one that is sought", {
+  m <- as.matrix(iris[1:4]) + outer(sin(1:150), 1:4) / 50 # no two rows are alike
   w <- rep(c(1, 2, 0.5), 50)
   basis <- kernel_basis(m[, -1], size = 10)
   source <- in_chunks(m[, -1], 3)
@@ -220,8 +220,33 @@ test_that("a basis that is given takes case weights, one that is sought refuses 
               weights = w),
     kernel_lm(Species ~ Sepal.Width + Petal.Width, data, basis = by_formula, weights = w)
   )
-  expect_snapshot(error = TRUE, kernel_lm(source, m[, 1], weights = w))
-  expect_snapshot(error = TRUE, kernel_lm(source, m[, 1], basis = basis, weights = w * 0:1))
+  for (v in list(w, rep(c(0, 3, 1, 2, 1), 30))) {
+    for (kernel in list(rbf_kernel(), rbf_kernel("median"), polynomial_kernel(2))) {
+      for (how in c("fvs", "cholesky", "kobl")) {
+        expect_same_model(kernel_lm(source, m[, 1], kernel, basis = how, weights = v),
+                          kernel_lm(m[, -1], m[, 1], kernel, basis = how, weights = v))
+      }
+    }
+    expect_same_model(kernel_lda(source, iris$Species, weights = v, scale = FALSE),
+                      kernel_lda(m[, -1], iris$Species, weights = v, scale = FALSE))
+    expect_same_model(kernel_lm(source, m[, 1], basis = basis, weights = v),
+                      kernel_lm(m[, -1], m[, 1], basis = basis, weights = v))
+    data[1:4] <- m
+    data$v <- v
+    expect_same_model(kernel_lm(Sepal.Length ~ . - w - v, in_chunks(data, 4), weights = v),
+                      kernel_lm(Sepal.Length ~ . - w - v, data, weights = v))
+  }
+  holes <- replace(m[, -1], cbind(c(3, 6, 99), c(1, 2, 2)), NA)
+  fit <- function(x) {
+    suppressMessages(kernel_lm(x, m[, 1], weights = v, na_action = "exclude"))
+  }
+  expect_same_model(fit(in_chunks(holes, 3)), fit(holes))
+  expect_error(kernel_lm(source, m[, 1], weights = 0 * w), "`weights` are all zero",
+    class = "kernelect_error_argument")
+  set.seed(3)
+  a <- kernel_lm(source, m[, 1], basis = "random", weights = w, memory = 0.01)
+  set.seed(3)
+  expect_same_model(a, kernel_lm(m[, -1], m[, 1], basis = "random", weights = w))
   expect_snapshot(error = TRUE, kernel_lm(source, m[, 1], basis = kernel_basis(K = gram(m))))
   expect_warning(kernel_lm(source, m[, 1], linear_kernel(), basis = basis),
                  class = "kernelect_warning_kernel")
