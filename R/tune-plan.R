@@ -9,7 +9,8 @@
 #   models(train, kernel, settings, dots) a model for each row of `settings` (NULL: there is none),
 #                which shares what it can between them; `train` has `x`, `y` and `weights`
 #   predictions(train, newx, kernel, settings, metric, dots)   what the metric needs of each;
-#   decides      TRUE: decisions, a column a class, in place of probabilities
+#   decides      TRUE: decisions, a column a class, in place of probabilities, which are then
+#                calibrated on the other folds
 #   whole(x, y, kernel, setting, dots)      the model of one setting, on the user's rows
 #   chosen(model)  size, ridge and cost that a model ended with
 #   settled(train, kernel, settings, dots)  the same of each, with or without a model
@@ -272,18 +273,32 @@ lda_at <- function(parts, size, ridge) {
 
 # ---- TAKES, fusion and functions of the user -----------------------------------------------------
 
-# One fit serves all sizes: the directions of least weight go first.
+# One fit serves all sizes: the directions of least weight go first. So do the scores of new rows.
 takes_plan <- function() {
+  whole <- function(train, kernel, dots) {
+    fit_setting(list(fit = kernel_takes), train$x, train$y, kernel, NULL,
+                with_weights(dots, train$weights))
+  }
+  sizes_of <- function(settings, fit) if (is.null(settings$size)) fit$size else settings$size
   new_plan("kernel_takes", kernel_takes,
-    classes = TRUE, parameters = c("kernel", "sigma", "size"),
+    classes = TRUE, decides = TRUE, parameters = c("kernel", "sigma", "size"),
     grid = function(rows, classify) list(size = default_sizes(rows)),
     models = function(train, kernel, settings, dots) {
-      fit <- fit_setting(list(fit = kernel_takes), train$x, train$y, kernel, NULL,
-                         with_weights(dots, train$weights))
-      if (is.null(settings$size)) return(list(fit))
-      lapply(settings$size, function(size) keep_directions(fit, size))
+      fit <- whole(train, kernel, dots)
+      lapply(sizes_of(settings, fit), function(size) keep_directions(fit, size))
     },
-    chosen = function(model) list(size = model$size)
+    chosen = function(model) list(size = model$size),
+    predictions = function(train, newx, kernel, settings, metric, dots) {
+      fit <- whole(train, kernel, dots)
+      threads <- if (is.null(dots$threads)) getOption("kernelect.threads", 1L) else dots$threads
+      scores <- takes_scores(fit, newx, check_threads(threads))$scores
+      lapply(sizes_of(settings, fit), function(size) {
+        first <- keep_directions(fit, size)
+        some <- scores[, seq_along(first$directions), drop = FALSE]
+        if (metric$needs != "prob") return(nearest_class(first, some, threads))
+        without_gaps(takes_decisions(first, some, "decision", threads))
+      })
+    }
   )
 }
 

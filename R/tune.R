@@ -28,8 +28,8 @@
 #' to 4e9, half of it from 2000 rows on; the model in the end has what it gives itself.
 #' `nested = TRUE` still leaves the outer folds out of everything.
 #'
-#' Probabilities of [kernel_fusion()] in a fold are calibrated on the decisions in the other folds,
-#' as those of shared bases are; the model in the end has its own.
+#' Probabilities of [kernel_fusion()] and [kernel_takes()] in a fold are calibrated on the decisions
+#' in the other folds, as those of shared bases are; the model in the end has its own.
 #'
 #' | `metric` | for | what it is |
 #' |---|---|---|

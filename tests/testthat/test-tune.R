@@ -716,6 +716,38 @@ test_that("kernel_takes() can be tuned", {
   expect_lt(tuned$best$error, 0.2)
 })
 
+test_that("kernel_takes() is tuned by what its models of each size say of every fold", {
+  x <- scale(iris_matrix()) + outer(sin(1:150), 1:4)
+  y <- iris$Species
+  fold <- rep_len(1:3, 150)
+  sizes <- c(3, 8, 200)
+  arguments <- list(threshold = function(t) 0.02 + 0 * t, select = "relief")
+  tuned <- function(metric) {
+    kernel_tune(x, y, kernel_takes, grid = list(kernel = rbf_kernel(2), size = sizes),
+      folds = fold, metric = metric, fit_args = arguments)$results$error
+  }
+  said <- function(size, type) {
+    lapply(1:3, function(f) {
+      fit <- do.call(kernel_takes, c(list(x[fold != f, ], y[fold != f], rbf_kernel(2)), arguments))
+      predict(head(fit, size), x[fold == f, ], type = type)
+    })
+  }
+  expect_equal(tuned("error"), vapply(sizes, function(size) {
+    mean(unlist(lapply(said(size, "class"), as.character)) != unlist(split(y, fold)))
+  }, 0))
+  expect_equal(tuned("brier"), vapply(sizes, function(size) {
+    decision <- matrix(0, 150, 3)
+    for (f in 1:3) decision[fold == f, ] <- said(size, "decision")[[f]]
+    colnames(decision) <- levels(y)
+    mean(vapply(1:3, function(f) {
+      out <- fold == f
+      fit <- calibrate_softmax(decision[!out, ], y[!out])
+      p <- calibrated_probabilities(fit, decision[out, ])
+      mean(rowSums((p - indicators(y)[out, ])^2))
+    }, 0))
+  }, 0), tolerance = 1e-6)
+})
+
 test_that("folds run in parallel where a plan is set, with the same result", {
   skip_on_cran()
   skip_if_not_installed("future.apply")
