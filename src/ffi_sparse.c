@@ -56,7 +56,8 @@ const ke_sparse *ffi_sparse(SEXP x, const ke_kernel *kernel, int compared)
     s->first = (int *)ffi_alloc(d + 1, sizeof(int));
   }
   s->norm = ffi_doubles(s->blocks * ke_padded(n));
-  ke_sparse_fill(kernel, REAL_RO(value), s);
+  const ke_env env = ffi_env_serial();
+  ke_sparse_fill(kernel, REAL_RO(value), s, &env);
   return s;
 }
 

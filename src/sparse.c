@@ -98,43 +98,72 @@ static void inner(const ke_place *t, size_t block, double *out, size_t ldo)
 
 /* ---- making rows ready --------------------------------------------------------------------- */
 
+/* Entries until the next look at an interrupt; without `env` there is none. */
+typedef struct {
+  const ke_env *env;
+  size_t left;
+} patience;
+
+static void spend(patience *p, size_t entries)
+{
+  if (entries < p->left) {
+    p->left -= entries;
+    return;
+  }
+  p->left = ke_batch(KE_FRESH);
+  if (p->env)
+    ke_check(p->env);
+}
+
+/* Row i to its places in the columns, of which `first` has the next free one. */
+static void place_row(ke_sparse *rows, size_t i)
+{
+  for (int e = rows->start[i]; e < rows->start[i + 1]; e++) {
+    const int at = rows->first[rows->column[e]]++;
+    rows->row[at] = (int)i;
+    for (size_t b = 0; b < rows->blocks; b++)
+      rows->entry[(size_t)at + b * rows->apart] = rows->value[(size_t)e + b * rows->apart];
+  }
+}
+
 /* The entries by columns, from those by rows: within a column rows come in order. */
-static void index_columns(ke_sparse *rows)
+static void index_columns(ke_sparse *rows, patience *p)
 {
   const size_t count = ke_sparse_entries(rows), d = rows->d;
   int *first = rows->first;
   memset(first, 0, (d + 1) * sizeof(int));
-  for (size_t e = 0; e < count; e++)
+  for (size_t e = 0; e < count; e++, spend(p, 1))
     first[rows->column[e] + 1]++;
   for (size_t c = 0; c < d; c++)
     first[c + 1] += first[c];
-  for (size_t i = 0; i < rows->n; i++)
-    for (int e = rows->start[i]; e < rows->start[i + 1]; e++) {
-      const int at = first[rows->column[e]]++;
-      rows->row[at] = (int)i;
-      for (size_t b = 0; b < rows->blocks; b++)
-        rows->entry[(size_t)at + b * rows->apart] = rows->value[(size_t)e + b * rows->apart];
-    }
+  for (size_t i = 0; i < rows->n; i++) {
+    place_row(rows, i);
+    spend(p, rows->blocks * length_of(rows, i));
+  }
   for (size_t c = d; c > 0; c--) /* each was moved to where the next one starts */
     first[c] = first[c - 1];
   first[0] = 0;
 }
 
-void ke_sparse_fill(const ke_kernel *kernel, const double *values, ke_sparse *rows)
+void ke_sparse_fill(const ke_kernel *kernel, const double *values, ke_sparse *rows,
+                    const ke_env *env)
 {
   const size_t count = ke_sparse_entries(rows), padded = ke_padded(rows->n);
+  patience p = {env, ke_batch(KE_FRESH)};
   for (size_t b = 0; b < rows->blocks; b++) {
     const double *w = kernel->blocks ? kernel->look[b].weights : NULL;
     double *to = rows->value + b * rows->apart;
-    for (size_t e = 0; e < count; e++)
+    for (size_t e = 0; e < count; e++, spend(&p, 1))
       to[e] = w ? values[e] * w[rows->column[e]] : values[e];
   }
   if (rows->first)
-    index_columns(rows);
+    index_columns(rows, &p);
   memset(rows->norm, 0, rows->blocks * padded * sizeof(double));
   for (size_t b = 0; b < rows->blocks; b++)
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n; i++) {
       rows->norm[i + b * padded] = squared_length(rows, i, b);
+      spend(&p, length_of(rows, i));
+    }
 }
 
 void ke_sparse_sums(const int *column, const double *value, size_t count, double *out,
@@ -166,7 +195,8 @@ static void gather(const ke_sparse *from, const size_t *index, size_t m, ke_spar
       to->norm[i + b * padded] = from->norm[index[i] + b * ke_padded(from->n)];
     }
   }
-  index_columns(to);
+  patience all = {NULL, SIZE_MAX}; /* a few rows */
+  index_columns(to, &all);
 }
 
 /* ---- kernel values ------------------------------------------------------------------------- */

@@ -25,7 +25,8 @@ size_t ke_sparse_longest(const ke_sparse *rows);
 
 /* Make rows whose start and column are filled ready for a kernel: `values`, one an entry, times
  * the scale factors of each block, the entries by columns, the squared lengths. */
-void ke_sparse_fill(const ke_kernel *kernel, const double *values, ke_sparse *rows);
+void ke_sparse_fill(const ke_kernel *kernel, const double *values, ke_sparse *rows,
+                    const ke_env *env);
 
 /* Add the values of entries in each column to out. */
 void ke_sparse_sums(const int *column, const double *value, size_t count, double *out,

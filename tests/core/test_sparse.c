@@ -47,7 +47,8 @@ static ke_sparse sparse_of(const double *x, const ke_kernel *kernel)
       }
   }
   s.start[N] = count;
-  ke_sparse_fill(kernel, values, &s);
+  const ke_env env = {.threads = 1};
+  ke_sparse_fill(kernel, values, &s, &env);
   free(values);
   return s;
 }
@@ -178,6 +179,29 @@ static void sets_of_gathered_rows_have_the_entries_of_the_whole(void)
   mu_assert(same);
 }
 
+static void making_rows_ready_looks_for_an_interrupt(void)
+{
+  enum { ROWS = 2000, EACH = 1000 }; /* every entry is gone through four times */
+  const ke_kernel kernel = kind(0, NULL);
+  const size_t entries = (size_t)ROWS * EACH;
+  tally t;
+  const ke_env env = counting(&t, 1);
+  double *values = calloc(entries, sizeof(double));
+  ke_sparse s = {.n = ROWS, .d = EACH, .blocks = 1, .apart = entries};
+  s.start = malloc((ROWS + 1) * sizeof(int)), s.first = malloc((EACH + 1) * sizeof(int));
+  s.column = malloc(entries * sizeof(int)), s.row = malloc(entries * sizeof(int));
+  s.value = malloc(entries * sizeof(double)), s.entry = malloc(entries * sizeof(double));
+  s.norm = malloc(ke_padded(ROWS) * sizeof(double));
+  for (size_t i = 0; i <= ROWS; i++)
+    s.start[i] = (int)(i * EACH);
+  for (size_t e = 0; e < entries; e++)
+    s.column[e] = (int)(e % EACH);
+  ke_sparse_fill(&kernel, values, &s, &env);
+  release_sparse(&s);
+  free(values);
+  mu_assert(t.checks == 4 * entries / ke_batch(KE_FRESH));
+}
+
 static void an_expansion_takes_its_values_from_a_source(void)
 {
   double *x = mostly_zero(10, 4), *z = mostly_zero(11, 4), *w = draw_many(D, 12);
@@ -236,6 +260,7 @@ int main(void)
   mu_run(values_are_those_of_packed_rows);
   mu_run(a_value_is_the_same_in_any_tile_and_either_way_round);
   mu_run(sets_of_gathered_rows_have_the_entries_of_the_whole);
+  mu_run(making_rows_ready_looks_for_an_interrupt);
   mu_run(an_expansion_takes_its_values_from_a_source);
   mu_run(lengths_that_overflow_are_told);
   mu_run(sums_of_columns_look_for_interrupts);

@@ -139,22 +139,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     plain = ke_source_matrix(K, n, states[1]);
   }
   const ke_source *source = &plain;
+  double *times = fuzz_byte(&f) % 3 ? NULL : fuzz_doubles(n);
+  for (size_t i = 0; times && i < n; i++)
+    times[i] = (double)(1 + fuzz_byte(&f)) / 64.0;
   double *shift = fuzz_doubles(n);
   if (neighbours) {
     size_t *centre = fuzz_indices(neighbours);
     double *work = fuzz_doubles(2 * n + ke_row_sums_work(n, 1) + KE_CHUNK * neighbours);
-    ke_nearest_to_centre(&plain, neighbours, centre, work, &env);
+    ke_nearest_to_centre(&plain, times, neighbours, centre, work, &env);
     const double constant = ke_centre_shift(&plain, centre, neighbours, shift, work, &env);
     shifted = ke_source_centred(&plain, shift, constant, states[2]);
     source = &shifted;
     free(centre), free(work);
   }
   lend_rows(&b, source);
+  ((ke_one_body *)b.bodies.self)->body.times = times;
   run(&b, &f, &env, !hostile && (ke_is_linear(&kernel) || ke_is_distance(&kernel)));
   give_back(&b);
   for (int s = 0; s < 3; s++)
     free(states[s]);
   fuzz_free_rows(&rows);
-  free(threshold), free(x), free(K), free(shift);
+  free(threshold), free(x), free(K), free(shift), free(times);
   return 0;
 }
