@@ -1,4 +1,5 @@
-# Two threads beside one: wall clock, so on idle processors only, and in turns; and beside them two
+# Two threads beside one: wall clock, so on idle processors only, and in turns: ratios are of a turn,
+# for the machine is not always as fast, and their median counts. Beside them two
 # processes that do the same at once, which is what the machine gives: its second processor may be
 # less than a whole one. Processor time is kept too: threads must not cost much more of it, nor on a
 # machine that is busy with four other things (bench threads-busy).
@@ -22,20 +23,23 @@ two_processes <- function(workers, name) {
 contestants <- c("kernelect, one thread, wall clock", "kernelect, two threads, wall clock",
                  "two processes at once, half their wall clock")
 
-# Medians of wall clock and processor time, a column a contestant; first runs do not count.
-in_turns <- function(name, workers, rounds = 5) {
-  turn <- function() {
-    job <- jobs[[name]]
-    c(spent(job(1)), spent(job(2)), two_processes(workers, name))
-  }
+# A list of wall clock (`seconds`), processor time (`processor`) and wall clock in those of one
+# thread (`ratio`), medians, a value a contestant. First runs do not count.
+in_turns <- function(turn, rounds = 9) {
   turn()
-  matrix(apply(replicate(rounds, turn()), 1L, median), 2L)
+  runs <- replicate(rounds, matrix(turn(), 2L))
+  middle <- function(values) apply(values, 1L, median)
+  seconds <- matrix(runs[1L, , ], ncol = rounds)
+  processor <- matrix(runs[2L, , ], ncol = rounds)
+  own <- function(values) middle(values / rep(values[1L, ], each = nrow(values)))
+  list(seconds = middle(seconds), processor = middle(processor), ratio = own(seconds),
+       processor_ratio = own(processor))
 }
 
 keep <- function(name, contestants, time) {
   save_results(data.frame(
-    bench = name, contestant = contestants, blas = "default", seconds = signif(time[1L, ], 4),
-    ratio = round(time[1L, ] / time[1L, 1L], 2), processor_seconds = signif(time[2L, ], 4),
+    bench = name, contestant = contestants, blas = "default", seconds = signif(time$seconds, 4),
+    ratio = signif(time$ratio, 4), processor_seconds = signif(time$processor, 4),
     state = "ready", date = format(Sys.Date()), processor = cpu_model()
   ), name)
 }
@@ -65,23 +69,24 @@ invisible(parallel::clusterCall(workers, function(set_up) {
 }, set_up))
 
 for (name in names(jobs)) {
-  time <- in_turns(name, workers)
+  job <- jobs[[name]]
+  time <- in_turns(function() c(spent(job(1)), spent(job(2)), two_processes(workers, name)))
   keep(paste0("threads-", name), contestants, time)
-  cat(name, ": two threads are ", format(time[1L, 1L] / time[1L, 2L], digits = 3),
-      " times as fast, two processes ", format(time[1L, 1L] / time[1L, 3L], digits = 3),
-      "; they take ", format(time[2L, 2L] / time[2L, 1L], digits = 3), " and ",
-      format(time[2L, 3L] / time[2L, 1L], digits = 3), " times the processor time\n", sep = "")
+  digits <- function(v) format(v, digits = 3)
+  cat(name, ": two threads are ", digits(1 / time$ratio[2L]), " times as fast, two processes ",
+      digits(1 / time$ratio[3L]), "; they take ", digits(time$processor_ratio[2L]), " and ",
+      digits(time$processor_ratio[3L]), " times the processor time\n", sep = "")
 }
 
 parallel::stopCluster(workers)
 
 # Beside four processes that never rest: what is compared is processor time.
 load <- lapply(1:4, function(i) parallel::mcparallel(repeat NULL))
-runs <- replicate(5, c(spent(jobs$rank(1)), spent(jobs$rank(2))))
+time <- in_turns(function() c(spent(jobs$rank(1)), spent(jobs$rank(2))))
 for (process in load) tools::pskill(process$pid, tools::SIGKILL)
 invisible(suppressWarnings(parallel::mccollect(load)))
-time <- matrix(apply(runs, 1L, median), 2L)
-keep("threads-busy", paste0("kernelect, kernel_rank(), ", c("one", "two"), " threads"), time[2:1, ])
-cat("rank on a busy machine: two threads take ", format(time[2L, 2L] / time[2L, 1L], digits = 3),
-    " times the processor time of one, and ", format(time[1L, 1L] / time[1L, 2L], digits = 3),
+busy <- list(seconds = time$processor, processor = time$seconds, ratio = time$processor_ratio)
+keep("threads-busy", paste0("kernelect, kernel_rank(), ", c("one", "two"), " threads"), busy)
+cat("rank on a busy machine: two threads take ", digits(time$processor_ratio[2L]),
+    " times the processor time of one, and ", digits(1 / time$ratio[2L]),
     " times as fast by the clock\n", sep = "")

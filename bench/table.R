@@ -18,7 +18,7 @@ kept_results <- function() {
 read_result <- function(file) {
   table <- utils::read.csv(file)
   if (is.null(table$contestant)) return(NULL)
-  numbers <- c("seconds", "cpu", "memory_mb", "runs", "load")
+  numbers <- c("seconds", "ratio", "cpu", "memory_mb", "runs", "load")
   wanted <- c("bench", "contestant", numbers, "state", "date", "processor")
   table[setdiff(wanted, names(table))] <- NA
   table[numbers] <- lapply(table[numbers], function(v) suppressWarnings(as.numeric(v)))
@@ -147,14 +147,14 @@ threads_lines <- function(cells) {
   job <- sub("threads-", "", two$bench)
   shown <- sprintf("`%s()` %s of %s",
                    ifelse(job %in% c("gram", "predict"), job, paste0("kernel_", job)),
-                   figure(two$first / two$spent, 3),
-                   figure(most$first / most$spent, 3)[match(two$bench, most$bench)])
+                   figure(1 / two$ratio, 3),
+                   figure(1 / most$ratio, 3)[match(two$bench, most$bench)])
   busy <- cells[cells$bench == "threads-busy", ]
   c("", strwrap(paste0(
     "Two threads beside one, by the clock on idle processors, times as fast, of what two ",
     "processes at once are: ", paste(shown, collapse = ", "), ".",
     if (nrow(busy)) paste0(" On a machine busy with four other things they take ",
-                           figure(busy$spent[2L] / busy$spent[1L], 3),
+                           figure(busy$ratio[2L], 3),
                            " times the processor time of one (`kernel_rank()`).")
   ), 100))
 }
