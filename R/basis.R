@@ -61,7 +61,8 @@
 #' @param verbose draw a progress bar? In an interactive session one appears by itself after two
 #'   seconds.
 #' @returns A list of class `"kernel_basis"`:
-#' * `index`: the rows picked, in order;
+#' * `index`: the rows picked, in order, by their number among the training rows (those left out by
+#'   `subset` or `na_action` are not counted);
 #' * `vectors`: these rows, scaled (NULL for a Gram matrix);
 #' * `kernel`: the kernel with its numbers worked out;
 #' * `path`: data frame with a row per pick: `size`, `index`, `pivot` (residual of the row before

@@ -33,7 +33,9 @@ user_call <- function() {
     if (identical(topenv(environment(sys.function(i))), home)) {
       call <- sys.call(i)
       if (is.name(call[[1L]])) {
-        call[[1L]] <- as.name(sub("[.](summary[.])?kernel[a-z]*_[a-z]+$", "", call[[1L]]))
+        name <- sub("[.](summary[.])?kernel[a-z]*_[a-z]+$", "", call[[1L]])
+        if (name == "Ops") name <- get(".Generic", sys.frame(i)) # of a group of them
+        call[[1L]] <- as.name(name)
       }
       return(call)
     }
@@ -175,6 +177,7 @@ foreign_arguments <- c(
 )
 
 foreign_hint <- function(names, known) {
+  if ("weights" %in% names) return("This function takes no case weights.")
   ours <- stats::na.omit(foreign_arguments[names])
   if ("method" %in% names && "basis" %in% known) ours <- c(ours, method = "basis")
   if (any(c("C", "cost") %in% names) && !"cost" %in% known) {

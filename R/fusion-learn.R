@@ -202,26 +202,42 @@ project_simplex <- function(v, usable = rep(TRUE, length(v))) {
 # ---- probabilities --------------------------------------------------------------------------
 
 # Softmax fitted to decisions of rows left out: the whole fit is repeated without each fold (with
-# case weight zero), as many folds as give some thousand such decisions.
+# case weight zero), as many folds as give some thousand such decisions. Folds are of copies of rows,
+# where weights count them.
 fusion_calibration <- function(set, r, response, control, fit) {
   if (response$type == "regression" || control$folds == 0L) return(NULL)
-  fold <- spread_folds(response$y, control$folds)
-  run <- seq_len(ceiling(control$folds * min(1, 1000 / set$n)))
+  row <- copied_rows(response$w)
+  y <- response$y[row]
+  share <- (response$w / tabulate(row, set$n))[row]
+  fold <- spread_folds(y, control$folds)
+  run <- seq_len(ceiling(control$folds * min(1, 1000 / length(row))))
   if (control$rule == "simplex") r <- fit$weights # the best point does not depend on the start
-  decision <- matrix(NA_real_, set$n, ncol(response$g))
+  decision <- matrix(NA_real_, length(row), ncol(response$g))
   for (f in run) {
     out <- fold == f
     kept <- response
-    kept$w[out] <- 0
+    kept$w <- response$w - total_by_row(share[out], row[out], set$n)
     found <- tryCatch(
       suppressWarnings(learn_weights(set, r, kept, control, fit)),
       kernelect_error = function(e) NULL # such as all weights vanished: no decision
     )
-    decision[out, ] <- if (is.null(found)) 0 else found$decision[out, ]
+    decision[out, ] <- if (is.null(found)) 0 else found$decision[row[out], ]
   }
-  seen <- fold %in% run & response$w > 0
-  calibrate_left_out(decision[seen, , drop = FALSE], response$y[seen], response$w[seen],
-                     control$threads)
+  seen <- fold %in% run & share > 0
+  calibrate_left_out(decision[seen, , drop = FALSE], y[seen], share[seen], control$threads)
+}
+
+# Rows as often as their weights count them; weights that are no counts are those of single rows.
+copied_rows <- function(weights) {
+  rows <- seq_along(weights)
+  if (counts_rows(weights)) rep(rows, weights) else rows
+}
+
+total_by_row <- function(values, row, n) {
+  total <- numeric(n)
+  sums <- rowsum(values, row)
+  total[as.integer(rownames(sums))] <- sums
+  total
 }
 
 # Folds by turns within each class, without random numbers.

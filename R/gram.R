@@ -23,7 +23,7 @@ gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernel
   x <- data$x
   kernel <- resolve_kernel(kernel, x)
   if (!is.null(z)) z <- new_matrix_for_gram(z, data$input)
-  K <- gram_matrix(x, kernel, z, threads)
+  K <- if (is.null(z) || nrow(z)) gram_matrix(x, kernel, z, threads) else matrix(0, nrow(x), 0L)
   # here and not in a helper, where the matrix would have two owners and be copied
   names <- list(rownames(x), rownames(if (is.null(z)) x else z))
   if (!all(vapply(names, is.null, NA))) dimnames(K) <- names
@@ -32,7 +32,6 @@ gram <- function(x, kernel = rbf_kernel(), z = NULL, threads = getOption("kernel
 
 new_matrix_for_gram <- function(z, input) {
   z <- match_columns(z, input, "z")
-  if (!nrow(z)) abort("data", "`z` has no rows.")
   missing <- if (anyNA(held_values(z))) missing_counts(z) else 0
   if (any(missing > 0)) fail_missing(missing, arg = "z")
   check_finite_columns(z, "z")

@@ -16,9 +16,11 @@ residual_summary <- function(fit, residuals, parts) {
   )
   if (!parts$y$vector) return(out)
   outside <- fit$outside
-  if (is.null(outside)) outside <- outside_basis(parts$basis, parts$x, fit$squares)
+  if (is.null(outside)) {
+    outside <- outside_basis(parts$basis, parts$x, fit$squares, w, total)
+  }
   out$outside <- outside$residual
-  out$prior <- prior_variance(out, fit, parts$y$matrix[, 1L], w, mean(outside$diagonal))
+  out$prior <- prior_variance(out, fit, parts$y$matrix[, 1L], w, outside$diagonal)
   out$spread <- weighted_order(abs(fit$left_out[, 1L]) / expected_off(fit$left, out), w)
   out
 }
@@ -31,16 +33,18 @@ times <- function(weights, values) if (is.null(weights)) values else weights * v
 
 total_of <- function(weights, n) if (is.null(weights)) as.double(n) else sum(weights)
 
-# Squared distances of training rows `x` to the span of the basis rows, of at most `diagonal`; not
-# known of rows that come as a Gram matrix. `squares` of their coordinates, see squares_at().
-outside_basis <- function(basis, x, squares) {
+# Squared distances of training rows `x` to the span of the basis rows, of at most `diagonal` in the
+# mean; not known of rows that come as a Gram matrix. `squares` of their coordinates, see
+# squares_at(); `weights` of the rows, and `total`, the sum of those of all rows.
+outside_basis <- function(basis, x, squares, weights, total) {
   if (is.null(basis$kernel)) return(list(residual = numeric(length(squares$first)), diagonal = 1))
   diagonal <- if (is.null(basis$shift)) {
     kernel_diagonal(basis$kernel, x)
   } else { # of the centred kernel
     expand_basis(basis, x, expansion(basis, "residual"), scaling = NULL)[, 1L] + squares$all
   }
-  list(residual = pmax(diagonal - squares$first, 0), diagonal = diagonal)
+  list(residual = pmax(diagonal - squares$first, 0),
+       diagonal = sum(times(weights, diagonal)) / total)
 }
 
 # No degrees of freedom, or no deviance, would be a variance of no number: least values stand in.

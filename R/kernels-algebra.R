@@ -25,7 +25,10 @@ refuse_operation <- function(sign, number) {
 }
 
 scaled_kernel <- function(kernel, factor) {
-  factor <- check_number(factor, "factor of a kernel", above = 0)
+  if (!is_number(factor) || !is.finite(factor) || factor <= 0) {
+    abort("argument", "A kernel can be multiplied by a single positive finite number, not ",
+          describe(factor), ".")
+  }
   kernel <- as_kernel(kernel)
   if (!is_combined(kernel)) kernel <- combined_kernel("product", list(kernel))
   kernel$scale <- kernel$scale * factor

@@ -242,10 +242,11 @@ as_kernel <- function(x) {
     polykernel = polynomial_kernel(degree = par$degree, scale = par$scale, offset = par$offset),
     tanhkernel = sigmoid_kernel(scale = par$scale, offset = par$offset),
     splinekernel = spline_kernel(),
-    besselkernel = refuse_kernlab("besseldot"),
-    anovakernel = refuse_kernlab("anovadot"),
-    fourierkernel = refuse_kernlab("fourierdot"),
-    stringkernel = refuse_kernlab("stringdot"),
+    besselkernel = kernlab_values(x),
+    anovakernel = kernlab_values(x),
+    fourierkernel = kernlab_values(x),
+    stringkernel = abort("argument", "`kernel`: kernlab's `stringdot` compares strings. Give its ",
+                         "`kernlab::kernelMatrix()` as `K`."),
     must_be("kernel", paste(c(
       "a kernel such as `rbf_kernel()`", if (is.function(x)) " or `function_kernel(f)`",
       if (is.character(x)) c(" or one of ", toString(dQuote(kernel_choices(), FALSE)))
@@ -276,13 +277,13 @@ kernel_hint <- function(names, values = NULL) {
 
 is_text <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
-refuse_kernlab <- function(name) {
-  remedy <- if (name == "stringdot") {
-    "It compares strings: give its `kernlab::kernelMatrix()` as `K`."
-  } else {
-    "Use `function_kernel(function(x, z) kernlab::kernelMatrix(k, x, z))`, `k` being the kernel."
-  }
-  abort("argument", "`kernel`: kernlab's `", name, "` has no counterpart here. ", remedy)
+# Kernels that kernlab alone has.
+kernlab_values <- function(theirs) {
+  force(theirs)
+  function_kernel(function(x, z) {
+    needs_package("kernlab")
+    unclass(kernlab::kernelMatrix(theirs, x, z))
+  })
 }
 
 # A kernel object may come from a file: its fields are checked whenever it is used.

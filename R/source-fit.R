@@ -307,6 +307,7 @@ rows_of_blocks <- function(z, fit, response, weights, chosen, ridged) {
   alone <- isTRUE(response$vector)
   outside <- numeric(if (alone) nrow(y) else 0L)
   diagonal <- 0
+  total <- total_of(weights, nrow(y))
   labels <- class_numbers(response)
   turned <- if (ridged) turned_factor(chosen$size, fit)
   take_blocks(z, function(part, rows, x) {
@@ -318,7 +319,7 @@ rows_of_blocks <- function(z, fit, response, weights, chosen, ridged) {
     }
     if (alone) {
       squares <- squares_at(row_squares(part, chosen$size), chosen$size)
-      found$outside <- outside_basis(z$basis, x, squares)
+      found$outside <- outside_basis(z$basis, x, squares, weights[rows], total)
     }
     found
   }, function(rows, found) {
@@ -327,12 +328,12 @@ rows_of_blocks <- function(z, fit, response, weights, chosen, ridged) {
     left[rows] <<- found$left
     if (alone) {
       outside[rows] <<- found$outside$residual
-      diagonal <<- diagonal + sum(found$outside$diagonal)
+      diagonal <<- diagonal + found$outside$diagonal
     }
   })
   list(
     residual = residual, left_out = left_out, left = left,
-    outside = if (alone) list(residual = outside, diagonal = diagonal / nrow(y))
+    outside = if (alone) list(residual = outside, diagonal = diagonal)
   )
 }
 

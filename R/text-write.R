@@ -50,13 +50,14 @@ encode_doubles <- function(v) {
 encode_list <- function(x, field) {
   names <- names(x)
   plain <- unclass(x)
-  named <- length(x) > 0L && !is.null(names) && !anyNA(names) && all(nzchar(names)) &&
+  named <- !is.null(names) && !anyNA(names) && all(nzchar(names)) &&
     !anyDuplicated(names)
   values <- vapply(seq_along(plain), function(i) {
     encode_value(plain[[i]], paste0(field, if (nzchar(field)) "$", if (named) names[i] else i))
   }, "")
   if (!named) return(paste0("\"list\": [", paste(values, collapse = ", "), "]"))
-  paste0("\"fields\": {", paste0("\n", json_string(names), ": ", values, collapse = ","), "}")
+  fields <- if (length(x)) paste0("\n", json_string(names), ": ", values, collapse = ",")
+  paste0("\"fields\": {", fields, "}")
 }
 
 encode_call <- function(x, field) {

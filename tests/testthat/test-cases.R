@@ -122,6 +122,41 @@ test_that("whole weights are repeated rows on a Gram matrix, around a centre, in
   expect_identical(as.vector(a$na.action), which(weights == 0))
 })
 
+test_that("whole weights give the intervals of repeated rows where lengths differ from row to row", {
+  weights <- some_weights(32)
+  rows <- repeated(weights)
+  for (more in list(list(), list(center = "nearest"))) {
+    fit <- function(...) {
+      do.call(kernel_lm, c(list(..., kernel = polynomial_kernel(3), size = 4, ridge = 0.1), more))
+    }
+    a <- fit(mpg ~ wt + hp + qsec, mtcars, weights = weights)
+    b <- fit(mpg ~ wt + hp + qsec, mtcars[rows, ])
+    expect_equal(a$prior, b$prior, tolerance = 1e-8)
+    expect_equal(predict(a, mtcars, interval = "prediction"),
+      predict(b, mtcars, interval = "prediction"), tolerance = 1e-6)
+  }
+  source <- row_source(function(i) mtcars[16 * i - 15:0, c("mpg", "wt", "hp", "qsec")], c(16, 16))
+  c <- kernel_lm(mpg ~ wt + hp + qsec, source, kernel = polynomial_kernel(3), size = 4, ridge = 0.1,
+    weights = weights)
+  a <- kernel_lm(mpg ~ wt + hp + qsec, mtcars, kernel = polynomial_kernel(3), size = 4,
+    ridge = 0.1, weights = weights)
+  expect_equal(c$prior, a$prior, tolerance = 1e-8)
+})
+
+test_that("whole weights give the machine of repeated rows, probabilities included", {
+  x <- iris_matrix() + outer(sin(1:150), 1:4) / 5
+  weights <- some_weights(150)
+  rows <- repeated(weights)
+  kernels <- list(rbf_kernel(1), linear_kernel())
+  for (y in list(iris$Species, factor(iris$Species == "virginica"))) {
+    a <- kernel_fusion(x, y, kernels, adaptive = FALSE, weights = weights)
+    b <- kernel_fusion(x[rows, ], y[rows], kernels, adaptive = FALSE)
+    for (type in c("decision", "prob")) {
+      expect_equal(predict(a, x, type = type), predict(b, x, type = type), tolerance = 1e-4)
+    }
+  }
+})
+
 test_that("rows that count several times stand for the centre as often", {
   x <- matrix(c(0, 1, 10))
   fit <- kernel_lm(x, c(1, 2, 4), linear_kernel(), scale = FALSE, center = "nearest",

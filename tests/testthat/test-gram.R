@@ -218,7 +218,6 @@ test_that("bad input is refused with the argument's name", {
     gram(replace(x, c(2, 9), c(NaN, -Inf)))
     gram(x, z = hole)
     gram(x, z = replace(x, 1, Inf))
-    gram(x, z = x[0, ])
     gram(x, z = x[, 1:3])
     gram(x, z = unname(x))
     gram(unname(x), z = x)
@@ -377,4 +376,14 @@ test_that("a common offset is taken from a column only where that rounds nothing
   for (k in which(shifted != 0)) expect_identical((x[, k] - shifted[k]) + shifted[k], x[, k])
   expect_identical(core_shift(matrix(c(1e300, 1e308))), 0) # beyond what few digits can hold
   expect_identical(core_shift(matrix(0, 0, 2)), c(0, 0))
+})
+
+test_that("no rows of z are no columns", {
+  x <- iris_matrix(1:3)
+  rownames(x) <- c("a", "b", "c")
+  for (kernel in list(rbf_kernel(1), function_kernel(tcrossprod))) {
+    none <- gram(x, kernel, x[0, ])
+    expect_identical(dim(none), c(3L, 0L))
+    expect_identical(rownames(none), rownames(x))
+  }
 })

@@ -110,8 +110,9 @@ test_that("what is no kernel is refused with a remedy", {
   expect_error(k^2, "cannot take part in `^`", fixed = TRUE, class = "kernelect_error_kernel")
   expect_error(k == k, "cannot take part", class = "kernelect_error_kernel")
   for (bad in list(-1, 0, NA_real_, Inf, 1:2)) {
-    expect_error(bad * k, "`factor of a kernel` must be", class = "kernelect_error_argument")
+    expect_error(bad * k, "by a single positive finite number", class = "kernelect_error_argument")
   }
+  expect_identical(conditionCall(tryCatch(k - k, error = identity)), quote(k - k))
   expect_error(k + "rbg", "one of \"rbf\"", class = "kernelect_error_argument")
   deep <- k
   expect_error(for (i in 1:15) deep <- 2 * (deep + k) * k, "more than 20 sums and products",

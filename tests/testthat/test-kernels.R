@@ -91,13 +91,12 @@ test_that("kernlab kernels become ours with the same values", {
     expect_equal(gram(x, theirs, z), expected, tolerance = tolerance, label = class(theirs))
     expect_s3_class(as_kernel(theirs), "kernelect_kernel")
   }
-  expect_error(as_kernel(kernlab::besseldot()), "`besseldot` has no counterpart",
-    class = "kernelect_error_argument")
-  expect_error(as_kernel(kernlab::anovadot()), "`function_kernel(function(x, z) ", fixed = TRUE,
-    class = "kernelect_error_argument")
-  bessel <- kernlab::besseldot()
-  remedy <- function_kernel(function(x, z) kernlab::kernelMatrix(bessel, x, z))
-  expect_equal(gram(x, remedy, z), unclass(kernlab::kernelMatrix(bessel, x, z)), ignore_attr = TRUE)
+  for (theirs in list(kernlab::besseldot(), kernlab::anovadot(sigma = 0.5, degree = 2))) {
+    expect_equal(gram(x, theirs, z), unclass(kernlab::kernelMatrix(theirs, x, z)),
+      ignore_attr = TRUE)
+  }
+  fit <- kernel_lm(x, seq_len(nrow(x)), kernlab::anovadot(sigma = 0.5))
+  expect_equal(predict(fit, x), fitted(fit), tolerance = 1e-8)
 })
 
 test_that("a kernel survives a file", {
@@ -250,12 +249,8 @@ test_that("a width that waits for the data is printed with its factor", {
   expect_output(print(scaled_sigma(rbf_kernel(), 0.5)), "sigma = 0.5 x \"mean\" of the data")
 })
 
-test_that("kernlab's kernel of strings is sent to its matrix, that of Fourier to a function", {
+test_that("kernlab's kernel of strings is sent to its matrix", {
   skip_if_not_installed("kernlab")
-  expect_error(as_kernel(kernlab::stringdot()), "give its `kernlab::kernelMatrix()` as `K`",
-    fixed = TRUE, class = "kernelect_error_argument")
-  skip_if_not(methods::isClass("fourierkernel", where = asNamespace("kernlab")))
-  fourier <- methods::new(methods::getClass("fourierkernel", where = asNamespace("kernlab")))
-  expect_error(as_kernel(fourier), "`fourierdot` has no counterpart here. Use `function_kernel(",
+  expect_error(as_kernel(kernlab::stringdot()), "Give its `kernlab::kernelMatrix()` as `K`",
     fixed = TRUE, class = "kernelect_error_argument")
 })

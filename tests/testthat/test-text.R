@@ -91,6 +91,16 @@ test_that("every double survives, as do NA, NaN, infinities and minus zero", {
   expect_identical(decode_value(parse_json(encode_value(r, ""))), r)
 })
 
+test_that("lists without elements keep what names they have", {
+  for (none in list(list(), stats::setNames(list(), character()))) {
+    expect_identical(decode_value(parse_json(encode_value(none, ""))), none)
+  }
+  fit <- kernel_lm(mpg ~ wt + am, mtcars, size = 5)
+  file <- json_file()
+  write_model(fit, file)
+  expect_identical(read_model(file)$basis$input$levels, fit$basis$input$levels)
+})
+
 test_that("names of any script survive, in a long text too", {
   x <- random_matrix(300, 3, 5)
   colnames(x) <- c("\U1F600\u00e9", "a\"\\\n\t\u0001", "\u2028 \u00df")
