@@ -144,8 +144,9 @@ coef.kernelect_model <- function(object, ...) {
 #' @param object,x,formula a fitted model; in `model.frame()` it is called `formula`.
 #' @param formula. changes to the formula, as in [update.formula()].
 #' @param evaluate FALSE: give the call instead of the new model.
-#' @param ... for `update()` arguments to change, for `model.frame()` `data`, `subset` or
-#'   `weights` instead of those of the call.
+#' @param ... for `update()` arguments to change (NULL takes one away that the call has, and is the
+#'   value of one that it does not have, as in [stats::update()]), for `model.frame()` `data`,
+#'   `subset` or `weights` instead of those of the call.
 #' @returns `update()`: a model of the same class; `formula()`, `terms()` and `model.frame()` what
 #'   they give for [lm()].
 #' @examples
@@ -173,7 +174,7 @@ update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
   if (length(changes) && (is.null(names(changes)) || any(names(changes) == ""))) {
     abort("argument", "Arguments to change must have names, such as `size = 5`.")
   }
-  for (name in names(changes)) call[[name]] <- changes[[name]]
+  call <- changed_call(call, changes)
   lost <- Filter(is_placeholder, as.list(call))
   if (length(lost)) {
     abort("model", "The call of the model does not say where its ", backticked(names(lost)),
@@ -183,6 +184,13 @@ update.kernelect_model <- function(object, formula., ..., evaluate = TRUE) {
   check_in_sight(call, here)
   call[[1L]] <- get(as.character(call[[1L]]), topenv()) # the package need not be attached
   eval(call, here)
+}
+
+# As update() of stats has it: NULL takes an argument away, and is given where there was none.
+changed_call <- function(call, changes) {
+  there <- names(changes) %in% names(call)
+  for (name in names(changes)[there]) call[[name]] <- changes[[name]]
+  as.call(c(as.list(call), changes[!there]))
 }
 
 # What the call names as its data is to be found: a model made inside a function outlives them.
@@ -196,7 +204,11 @@ check_in_sight <- function(call, here) {
 
 # `. ~ . - a` of a formula without a response has none either.
 updated_formula <- function(old, changes) {
-  new <- stats::update.formula(old, changes)
+  force(old) # which fails by itself where there is none
+  new <- tryCatch(stats::update.formula(old, changes), error = function(e) {
+    must_be("formula.", "a formula such as `. ~ . - a`", changes,
+            " Other arguments to change must have names, such as `size = 5`.")
+  })
   if (length(old) == 2L && length(new) == 3L && identical(new[[2L]], quote(.))) new[[2L]] <- NULL
   new
 }

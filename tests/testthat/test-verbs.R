@@ -65,8 +65,20 @@ test_that("update() changes arguments, formula, data and subset, and fits again"
   by_matrix <- kernel_lm(x, mtcars$mpg)
   expect_identical(update(by_matrix, size = 2)$size, 2L)
   expect_error(update(by_matrix, y ~ x), "not fitted by a formula", class = "kernelect_error_model")
-  expect_error(update(fit, 3), "formula", class = "error")
+  for (wrong in list(3, "foo")) {
+    expect_error(update(fit, wrong), "`formula.` must be a formula .*`size = 5`",
+      class = "kernelect_error_argument")
+  }
   expect_error(update(fit, . ~ ., 3), "must have names", class = "kernelect_error_argument")
+})
+
+test_that("update() takes NULL as that of stats does: away, or given", {
+  fit <- kernel_lm(mpg ~ wt + hp, mtcars, size = 5)
+  without <- update(fit, size = NULL)
+  expect_identical(without$call, quote(kernel_lm(formula = mpg ~ wt + hp, data = mtcars)))
+  given <- update(without, size = NULL)
+  expect_equal(without_call(given), without_call(kernel_lm(mpg ~ wt + hp, mtcars, size = NULL)))
+  expect_equal(without_call(update(fit, subset = NULL)), without_call(fit))
 })
 
 test_that("update() works where the model was fitted, on data that only it knows", {
