@@ -233,12 +233,19 @@ check_classes <- function(y, arg = "y", min_rows = 1L,
     abort("classes", "`", arg, "` must have at least two classes, not ", nlevels(y),
           if (nlevels(y) == 1L) paste0(" (\"", levels(y), "\")"), ".")
   }
-  small <- rows[rows > 0L] < min_rows
-  if (any(small)) {
-    abort("classes", "Each class of `", arg, "` must have at least ", min_rows, " rows: ",
-          paste0("\"", levels(y)[small], "\"", collapse = ", "), " has fewer.")
-  }
+  rows <- rows[rows > 0L]
+  small <- rows < min_rows
+  if (any(small)) fail_small_classes(levels(y)[small], rows[small], arg, min_rows)
   y
+}
+
+fail_small_classes <- function(labels, rows, arg, min_rows) {
+  several <- length(labels) > 1L
+  shown <- utils::head(paste0("\"", labels, "\" (", rows, ")"), 5L)
+  if (length(labels) > 5L) shown <- c(shown, paste(length(labels) - 5L, "more"))
+  abort("classes", "Each class of `", arg, "` must have at least ", min_rows, " rows: ",
+        paste(shown, collapse = ", "), if (several) " have" else " has", " fewer. ",
+        if (several) "Drop or merge them." else "Drop it, or merge it with another class.")
 }
 
 column_remedy <- function(arg) paste0(" Give a column of it, such as `", arg, "[[1]]`.")

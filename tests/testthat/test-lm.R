@@ -181,6 +181,8 @@ test_that("bad input is refused in words", {
   expect_snapshot(error = TRUE, {
     kernel_lm(x, factor(rep("a", 150)))
     kernel_lm(x, lonely)
+    kernel_lm(x, factor(c("v", "w", rep("a", 148))))
+    kernel_lm(1:150 + x, factor(c(letters[1:7], rep("z", 143))))
     kernel_lm(x, rep(1, 150))
     kernel_lm(x, cbind(1:150, 2))
     kernel_lm(x, 1:10)

@@ -162,7 +162,7 @@ test_that("a response is turned into numbers or indicators", {
   expect_identical(response_matrix(y),
     list(matrix = cbind(u = c(0, 1, 1, 0), v = c(1, 0, 0, 1)), classes = factor(y), vector = FALSE))
   expect_identical(response_matrix(c(TRUE, FALSE, FALSE, TRUE))$matrix[, "TRUE"], c(1, 0, 0, 1))
-  expect_error(response_matrix(c("u", "v", "v")), "at least 2 rows: \"u\" has fewer",
+  expect_error(response_matrix(c("u", "v", "v")), "at least 2 rows: \"u\" .1. has fewer",
     class = "kernelect_error_classes")
   for (bad in list(Sys.Date() + 0:1, structure(c(1, 2), class = "mine"), 1i, list(1, 2))) {
     expect_error(response_matrix(bad), "`y` must be a factor, a numeric vector or a numeric matrix",
