@@ -126,12 +126,20 @@ boundary_columns <- function(object, data, columns) {
   if (is.null(columns)) {
     used <- model_variables(object, data)
     columns <- moving_columns(object, data, if (length(used)) intersect(used, numeric) else numeric)
+    if (length(columns) < 2L) fail_no_plane(object, data, columns)
   }
   if (!is.character(columns) || length(columns) != 2L || anyDuplicated(columns) ||
       !all(columns %in% numeric)) {
     must_be("columns", "the names of two numeric columns of `data`", columns)
   }
   columns
+}
+
+fail_no_plane <- function(object, data, columns) {
+  predicted_factor(object, middle_row(data)) # tells of columns that `data` lacks
+  abort("argument", "A boundary is drawn over two numeric columns, and the model uses ",
+        if (length(columns)) paste0("one of `data`, ", backticked(columns)) else "none of `data`",
+        ": see `plot_effect()`.")
 }
 
 check_asp <- function(asp, ends) {
@@ -226,7 +234,15 @@ ask_model <- function(object, data, ...) {
   home <- if (isS4(object)) attr(class(object), "package")
   formal <- !is.null(home) && "predict" %in% getNamespaceExports(home)
   ask <- if (formal) getExportedValue(home, "predict") else stats::predict
-  ask(object, data, ...)
+  blame_data(ask(object, data, ...))
+}
+
+# What predict() calls `newdata` the user gave as `data`.
+blame_data <- function(code) {
+  withCallingHandlers(code, kernelect_error = function(e) {
+    e$message <- gsub("`newdata", "`data", conditionMessage(e), fixed = TRUE)
+    stop(e)
+  })
 }
 
 # Classes as a factor, as `predict()` gives them or in field `class` of what it gives.

@@ -62,6 +62,7 @@ test_that("what cannot be drawn is refused", {
     plot_boundary(fit, d[0, ])
     plot_boundary(fit, transform(d, x1 = NA_real_))
     plot_boundary(fit, d["x1"])
+    plot_boundary(kernel_lm(y ~ x1, d), d)
     plot_boundary(fit, d, columns = "x1")
     plot_boundary(fit, d, columns = c("x1", "y"))
     plot_boundary(fit, d, y = 1:3)
@@ -381,4 +382,12 @@ test_that("a tuned model has the boundary and the title of the model it chose", 
 test_that("a slice whose errors are not known says that it is one", {
   expect_identical(boundary_title(NULL, data.frame(u = 1), TRUE), "A slice of the classes assigned")
   expect_identical(boundary_title(NULL, data.frame(u = 1), FALSE), "Classes assigned")
+})
+
+test_that("what predict() calls `newdata` is `data` here", {
+  fit <- kernel_lm(Species ~ Sepal.Length + Sepal.Width, iris)
+  for (draw in list(plot_boundary, plot_effect)) {
+    expect_error(draw(fit, iris[-1], draw = FALSE), "^`data` lacks column `Sepal.Length`",
+      class = "kernelect_error_columns")
+  }
 })
