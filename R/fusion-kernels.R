@@ -66,11 +66,13 @@ kernel_set <- function(kernels, data, threads, basis = NULL) {
     must_be("kernels", "NULL, a list of kernels, or (with `x` missing) a list of Gram matrices",
             kernels)
   }
+  check_joined(kernels)
   if (any(vapply(kernels, is.matrix, NA))) {
     abort("argument", "Gram matrices in `kernels` need `x` to be missing: ",
           "`kernel_fusion(y = y, kernels = ...)`.")
   }
-  specs <- lapply(kernels, resolve_block, data)
+  specs <- Map(resolve_block, unname(kernels), sprintf("kernels[[%d]]", seq_along(kernels)),
+               MoreArgs = list(data))
   names(specs) <- kernel_names(kernels, vapply(specs, block_name, ""))
   if (!is.null(basis)) return(factor_set(specs, data, basis, threads))
   always <- is.numeric(data$y) || own_diagonal(specs, data$weights)
@@ -79,6 +81,16 @@ kernel_set <- function(kernels, data, threads, basis = NULL) {
   grams <- lapply(specs, block_gram, data$x, threads, data$weights)
   for (name in names(grams)[!vapply(specs, is_safe, NA)]) check_definite(grams[[name]], name)
   gram_list_set(grams, specs, rownames(data$x), data$weights)
+}
+
+# c() takes kernels and blocks apart into one list of their fields.
+check_joined <- function(kernels) {
+  holds <- function(...) all(c(...) %in% names(kernels))
+  if ((holds("type", "weights") || holds("kernel", "columns")) &&
+      !all(vapply(kernels, is.object, NA))) {
+    abort("argument", "`kernels` must be a list of kernels, not kernels joined by `c()`, which ",
+          "takes them apart: use `list(rbf_kernel(), linear_kernel())`.")
+  }
 }
 
 column_set <- function(x, cases) {
@@ -176,10 +188,10 @@ block_label <- function(kernel) {
 }
 
 # A kernel of the list with its column numbers and its own numbers worked out.
-resolve_block <- function(kernel, data) {
+resolve_block <- function(kernel, arg, data) {
   if (is_noise(kernel)) return(kernel)
   if (!inherits(kernel, "kernelect_block")) {
-    kernel <- structure(list(kernel = as_kernel(kernel)), class = "kernelect_block")
+    kernel <- structure(list(kernel = kernel_from(kernel, arg)), class = "kernelect_block")
   }
   at <- block_columns(kernel$columns, data$x, data$input)
   kernel$kernel <- resolve_for_cases(kernel$kernel, data$x[, at, drop = FALSE], data$weights)

@@ -230,6 +230,11 @@ sigma_words <- function(kernel) {
 #' @export
 as_kernel <- function(x) {
   check_given("x")
+  kernel_from(x)
+}
+
+# The same of what the user gave as `arg`.
+kernel_from <- function(x, arg = "kernel") {
   if (inherits(x, "kernelect_kernel")) return(check_kernel(x))
   if (is.character(x) && length(x) == 1L && x %in% kernel_choices()) {
     return(kernel_types()[[x]]$default())
@@ -245,9 +250,9 @@ as_kernel <- function(x) {
     besselkernel = kernlab_values(x),
     anovakernel = kernlab_values(x),
     fourierkernel = kernlab_values(x),
-    stringkernel = abort("argument", "`kernel`: kernlab's `stringdot` compares strings. Give its ",
-                         "`kernlab::kernelMatrix()` as `K`."),
-    must_be("kernel", paste(c(
+    stringkernel = abort("argument", "`", arg, "`: kernlab's `stringdot` compares strings. ",
+                         "Give its `kernlab::kernelMatrix()` as `K`."),
+    must_be(arg, paste(c(
       "a kernel such as `rbf_kernel()`", if (is.function(x)) " or `function_kernel(f)`",
       if (is.character(x)) c(" or one of ", toString(dQuote(kernel_choices(), FALSE)))
     ), collapse = ""), x)

@@ -1472,3 +1472,22 @@ test_that("coefficients of columns are right with hardly any noise, too", {
   heavy <- kernel_fusion(x, mtcars$mpg, weights = rep(1e14, 32))
   expect_equal(unname(predict(heavy, x)), unname(fitted(heavy)), tolerance = 1e-8)
 })
+
+test_that("kernels are blamed under their place in the list, and not to be joined by c()", {
+  x <- iris[1:4]
+  y <- iris$Species
+  expect_error(kernel_fusion(x, y, kernels = "foo"), "^`kernels\\[\\[1\\]\\]` must be a kernel",
+    class = "kernelect_error_argument")
+  expect_error(kernel_fusion(x, y, list(rbf_kernel(), 3)), "^`kernels\\[\\[2\\]\\]` must be",
+    class = "kernelect_error_argument")
+  joined <- list(
+    c(rbf_kernel(), linear_kernel()), c(rbf_kernel() + linear_kernel(), linear_kernel()),
+    c(kernel_on(rbf_kernel(), 1), kernel_on(rbf_kernel(), 2))
+  )
+  for (kernels in joined) {
+    expect_error(kernel_fusion(x, y, kernels = kernels), "use `list\\(rbf_kernel\\(\\), ",
+      class = "kernelect_error_argument")
+  }
+  named <- list(type = rbf_kernel(), weights = linear_kernel())
+  expect_named(kernel_fusion(x, y, kernels = named)$weights, c("type", "weights"))
+})
