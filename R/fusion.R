@@ -226,6 +226,7 @@ fusion_response <- function(y, cases = NULL) {
     if (length(dim(y)) > 1L && ncol(y) != 1L) must_be("y", "a numeric vector or a factor", y)
     y <- as.double(y)
     if (sum(w > 0) < 2L) abort("data", "Regression needs at least two rows.")
+    if (is_constant(y[w > 0])) fail_constant(y[w > 0][1L])
     variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
     if (!is.finite(variance) || variance > 1e140) { # weights grow with it, and are squared
       abort("not_finite", "`y` is too large: its variance overflows. Divide it by a constant.")

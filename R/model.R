@@ -142,14 +142,18 @@ response_matrix <- function(y) {
   if (!ncol(values)) abort("argument", "`y` has no columns.")
   check_finite_columns(values, "y")
   check_squares(values)
-  constant <- apply(values, 2L, function(v) all(v == v[1L]))
-  if (any(constant)) {
-    abort("response",
-          if (is.matrix(y)) paste0("Column ", which(constant)[1L], " of `y`") else "`y`",
-          " is constant (", format(values[1L, which(constant)[1L]], digits = 6),
-          "): there is nothing to explain.")
+  constant <- which(apply(values, 2L, is_constant))
+  if (length(constant)) {
+    fail_constant(values[1L, constant[1L]], if (is.matrix(y)) constant[1L])
   }
   list(matrix = values, classes = NULL, vector = !is.matrix(y))
+}
+
+is_constant <- function(v) all(v == v[1L])
+
+fail_constant <- function(value, column = NULL) {
+  abort("response", if (!is.null(column)) paste("Column", column, "of "), "`y` is constant (",
+        format(value, digits = 6), "): there is nothing to explain.")
 }
 
 indicators <- function(y) {

@@ -1392,13 +1392,6 @@ test_that("a width from the spread of weighted rows is the same of sparse column
   }
 })
 
-test_that("a constant response needs no rows, and is predicted everywhere", {
-  x <- random_matrix(20, 2, 5)
-  fit <- kernel_fusion(x, rep(3, 20), list(rbf_kernel(1), linear_kernel()))
-  expect_identical(length(fit$support), 0L)
-  expect_equal(unname(predict(fit, x[1:4, ] + 1)), rep(3, 4))
-})
-
 test_that("a step that never falls is given up after twenty halvings", {
   at <- list(objective = 1, lack = 0, slope = c(1, -1))
   tried <- NULL
@@ -1490,4 +1483,15 @@ test_that("kernels are blamed under their place in the list, and not to be joine
   }
   named <- list(type = rbf_kernel(), weights = linear_kernel())
   expect_named(kernel_fusion(x, y, kernels = named)$weights, c("type", "weights"))
+})
+
+test_that("a constant response is told of as kernel_lm() does", {
+  expect_error(kernel_fusion(iris[1:4], rep(5, 150)), "`y` is constant \\(5\\)",
+    class = "kernelect_error_response")
+  expect_error(kernel_fusion(iris[1:4], rep(5, 150), list(rbf_kernel())), "is constant",
+    class = "kernelect_error_response")
+  expect_error(
+    kernel_fusion(iris[1:4], c(1, rep(5, 149)), weights = rep(0:1, c(1, 149))), "is constant",
+    class = "kernelect_error_response"
+  )
 })
