@@ -114,6 +114,17 @@ chosen_columns <- function(x, training, info) {
   columns
 }
 
+# A step has no `na_action` but among its `options`.
+check_complete <- function(x, training, columns) {
+  if (!is.null(x$options$na_action)) return(invisible())
+  missing <- vapply(training[columns], function(v) sum(is_missing(v)), 0)
+  if (!any(missing > 0)) return(invisible())
+  fail_missing(missing, arg = "training", remedy = paste0(
+    " before this step, by `recipes::step_naomit()` or a step such as ",
+    "`recipes::step_impute_mean()`"
+  ))
+}
+
 trained_step <- function(x, columns, object) {
   x$columns <- columns
   x$object <- object
@@ -130,6 +141,7 @@ fit_step <- function(f, training, columns, ...) {
 #' @exportS3Method recipes::prep
 prep.step_kernel_basis <- function(x, training, info = NULL, ...) {
   columns <- chosen_columns(x, training, info)
+  check_complete(x, training, columns)
   size <- min(check_whole(x$size, "size", min = 1), nrow(training))
   settings <- c(list(kernel = x$kernel, method = x$method, size = size), x$options)
   trained_step(x, columns, do.call(fit_step, c(list(kernel_basis, training, columns), settings)))
@@ -138,6 +150,8 @@ prep.step_kernel_basis <- function(x, training, info = NULL, ...) {
 #' @exportS3Method recipes::prep
 prep.step_kernel_pca <- function(x, training, info = NULL, ...) {
   columns <- chosen_columns(x, training, info)
+  check_complete(x, training, columns)
+  if (!is.null(x$num_comp)) check_whole(x$num_comp, "num_comp", min = 1, infinite = TRUE)
   settings <- c(list(kernel = x$kernel, ncomp = x$num_comp), x$options)
   trained_step(x, columns, do.call(fit_step, c(list(kernel_pca, training, columns), settings)))
 }
@@ -146,7 +160,9 @@ prep.step_kernel_pca <- function(x, training, info = NULL, ...) {
 prep.step_kernel_rank <- function(x, training, info = NULL, ...) {
   columns <- chosen_columns(x, training, info)
   x$top_n <- check_whole(x$top_n, "top_n", min = 1)
-  y <- training[[outcome_name(x$outcome, info)]]
+  outcome <- outcome_name(x$outcome, info)
+  if (length(columns)) check_complete(x, training, c(columns, outcome))
+  y <- training[[outcome]]
   settings <- c(list(y = y, kernel = x$kernel, method = x$method), x$options)
   trained_step(x, columns, do.call(fit_step, c(list(kernel_rank, training, columns), settings)))
 }

@@ -170,3 +170,18 @@ test_that("new columns never take the place of others", {
   expect_error(recipes::prep(step()), "has column `KPC01` already: give another `prefix`")
   expect_identical(names(baked(step(prefix = "P"), d)), c("KPC01", "P01"))
 })
+
+test_that("a step is blamed under its own names, and points to steps before it", {
+  message_of <- function(rec) {
+    paste(conditionMessage(tryCatch(recipes::prep(rec), error = function(e) e$parent)))
+  }
+  expect_match(message_of(kernel_recipe(step_kernel_pca, num_comp = "a")), "^`num_comp` must be")
+  gaps <- iris
+  gaps[1:2, 1] <- NA
+  words <- "^`training` has missing values in `Sepal.Length` \\(2\\).*before this step, by `recipes"
+  for (step in list(step_kernel_basis, step_kernel_pca, step_kernel_rank)) {
+    expect_match(message_of(kernel_recipe(step, data = gaps)), words)
+  }
+  left <- kernel_recipe(step_kernel_pca, data = gaps, options = list(na_action = "omit"))
+  expect_message(recipes::prep(left), "2 of 150 rows")
+})
