@@ -93,6 +93,7 @@ gg_scores <- function(scores, components, classes, stem, title) {
     x = scores[, components[1L]],
     y = if (alone) seq_len(nrow(scores)) else scores[, components[2L]]
   )
+  check_labels(classes)
   if (!is.null(classes)) {
     check_response_length(classes, nrow(scores), "classes")
     data$group <- if (is.numeric(classes)) as.double(classes) else factor(classes)

@@ -344,6 +344,7 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
                             ...) guard_model("x", {
   validate_pca(x, "x")
   type <- check_choice(type, "type", c("scores", "variance"))
+  check_labels(classes)
   if (type == "variance") return(plot_variance(x, ...))
   if (is.null(x$scores)) fail_not_kept("scores")
   if (x$ncomp == 1L) components <- c(1L, 1L)

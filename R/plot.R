@@ -316,6 +316,13 @@ misclassified_title <- function(x) {
   sprintf("%.1f %% misclassified when left out (%.1f %% when fitted)", 100 * error, 100 * x$error)
 }
 
+# What rows may be coloured by.
+check_labels <- function(classes) {
+  if (!is.null(classes) && !(is.atomic(classes) && is.null(dim(classes)))) {
+    must_be("classes", "NULL, or a vector of class labels or numbers, one a training row", classes)
+  }
+}
+
 # Two axes of a plot, by number.
 check_components <- function(components, most, arg = "components") {
   good <- is.numeric(components) && length(components) == 2L && !anyNA(components) &&

@@ -398,3 +398,11 @@ test_that("a start of a Krylov space is finite beyond the rows whose squares are
   expect_true(all(is.finite(block)))
   expect_equal(block[50000, 2], sin(50000 * 50002 * sqrt(2.61803398875)))
 })
+
+test_that("what rows are coloured by is labels or numbers", {
+  fit <- kernel_pca(iris[1:4], ncomp = 2)
+  for (wrong in list(mean, iris, as.matrix(iris[1:4]))) {
+    expect_error(plot(fit, classes = wrong), "^`classes` must be NULL, or a vector of class labels",
+      class = "kernelect_error_argument")
+  }
+})
