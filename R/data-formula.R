@@ -64,6 +64,18 @@ check_formula <- function(formula, response) {
   if (!response && length(formula) == 3L) {
     abort("formula", "`formula` must not have a response here: write `~ .` or `~ a + b`.")
   }
+  check_bars(formula[[length(formula)]])
+}
+
+# What stands beside `|` is a group in formulas of other packages.
+check_bars <- function(term) {
+  if (!is.call(term)) return(invisible())
+  head <- as.character(term[[1L]])[1L]
+  if (head %in% c("|", "||")) {
+    abort("formula", "`formula` has a `|` (", deparse1(term), "), which means \"or\" here, not ",
+          "groups of rows: list the columns with `+`, or write `I(", deparse1(term), ")`.")
+  }
+  if (head %in% formula_operators) lapply(as.list(term)[-1L], check_bars)
 }
 
 found_in_data <- function(expr, data, scope, arg) {
@@ -259,10 +271,11 @@ check_variables <- function(formula, data, arg) {
 # Names that are terms of a formula by themselves.
 names_alone <- function(expr) {
   if (is.name(expr)) return(as.character(expr))
-  operators <- c("~", "+", "-", "*", ":", "/", "^", "%in%", "(")
-  if (!is.call(expr) || !as.character(expr[[1L]])[1L] %in% operators) return(character())
+  if (!is.call(expr) || !as.character(expr[[1L]])[1L] %in% formula_operators) return(character())
   unlist(lapply(as.list(expr)[-1L], names_alone))
 }
+
+formula_operators <- c("~", "+", "-", "*", ":", "/", "^", "%in%", "(")
 
 nearest_name <- function(name, names) {
   if (!length(names)) return(character())
@@ -276,5 +289,10 @@ check_terms <- function(terms) {
           attr(terms, "term.labels")[attr(terms, "order") > 1L][1L],
           "). A kernel models interactions by itself: list the variables with `+`.")
   }
-  if (!is.null(attr(terms, "offset"))) abort("formula", "`formula` must not have an offset.")
+  offset <- attr(terms, "offset")
+  if (!is.null(offset)) {
+    abort("formula", "`formula` must not have an offset (",
+          deparse1(attr(terms, "variables")[[offset[1L] + 1L]]),
+          "): fit `y - offset`, and add it to predictions.")
+  }
 }

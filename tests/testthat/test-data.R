@@ -756,3 +756,14 @@ test_that("variables that make another number of columns than the model has are 
   expect_error(match_columns(data.frame(v = c("a", "b")), input),
     "`object` is damaged: its `input`", class = "kernelect_error_model")
 })
+
+test_that("what R reads in a formula and is not meant is refused or told of", {
+  expect_error(kernel_lm(mpg ~ wt | hp, mtcars), "has a `\\|` \\(wt \\| hp\\).*`I\\(wt \\| hp\\)`",
+    class = "kernelect_error_formula")
+  expect_error(kernel_lm(mpg ~ wt + (1 | cyl), mtcars), class = "kernelect_error_formula")
+  expect_identical(nobs(kernel_lm(mpg ~ wt + I(am | vs), mtcars)), 32L)
+  expect_error(kernel_lm(mpg ~ wt + offset(hp), mtcars), "offset\\(hp\\)\\): fit `y - offset`",
+    class = "kernelect_error_formula")
+  expect_error(kernel_lm(mpg ~ wt * hp, mtcars), "interaction \\(wt:hp\\)",
+    class = "kernelect_error_formula")
+})
