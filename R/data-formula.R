@@ -118,16 +118,38 @@ simple_terms <- function(formula, data) {
     }
     data <- NULL
   }
-  terms <- tryCatch(
-    stats::terms(formula, data = data),
-    error = function(e) abort("formula", "`formula` cannot be read: ", conditionMessage(e), ".")
-  )
+  terms <- read_terms(formula, data)
   check_terms(terms)
+  terms <- without_response(terms)
   used <- rowSums(as.matrix(attr(terms, "factors"))) > 0
   if (!length(used)) used <- logical(length(attr(terms, "variables")) - 1L)
   used[attr(terms, "response")] <- TRUE
   attr(terms, "variables") <- attr(terms, "variables")[c(TRUE, used)]
   attr(terms, "factors") <- NULL # of a size with the square of the columns
+  terms
+}
+
+# R warns of what is subtracted and not in the formula otherwise, though it reads it well.
+read_terms <- function(formula, data) {
+  withCallingHandlers(
+    tryCatch(
+      stats::terms(formula, data = data),
+      error = function(e) abort("formula", "`formula` cannot be read: ", conditionMessage(e), ".")
+    ),
+    warning = function(w) {
+      if (grepl("'varlist'", conditionMessage(w), fixed = TRUE)) tryInvokeRestart("muffleWarning")
+    }
+  )
+}
+
+# The response is no term: lm() too drops it from among the predictors with a warning.
+without_response <- function(terms) {
+  if (!attr(terms, "response")) return(terms)
+  name <- deparse1(attr(terms, "variables")[[2L]], backtick = TRUE)
+  again <- attr(terms, "term.labels") == name
+  if (!any(again)) return(terms)
+  warn("formula", "`formula` has the response among the predictors: ", name, " is dropped there.")
+  for (part in c("term.labels", "order")) attr(terms, part) <- attr(terms, part)[!again]
   terms
 }
 

@@ -767,3 +767,19 @@ test_that("what R reads in a formula and is not meant is refused or told of", {
   expect_error(kernel_lm(mpg ~ wt * hp, mtcars), "interaction \\(wt:hp\\)",
     class = "kernelect_error_formula")
 })
+
+test_that("a response among the predictors is dropped with a warning", {
+  plain <- kernel_lm(mpg ~ wt, mtcars)
+  expect_warning(fit <- kernel_lm(mpg ~ mpg + wt, mtcars), "predictors: mpg is dropped",
+    class = "kernelect_warning_formula")
+  expect_identical(coef(fit), coef(plain))
+  expect_identical(attr(terms(fit), "term.labels"), "wt")
+  expect_warning(kernel_lm(log(mpg) ~ log(mpg) + wt, mtcars), "log\\(mpg\\) is dropped")
+  expect_no_warning(kernel_lm(log(mpg) ~ mpg + wt, mtcars))
+})
+
+test_that("what is subtracted is taken out without a word of R's own", {
+  expect_no_warning(fit <- kernel_lm(log(mpg) ~ . - mpg, mtcars))
+  by_hand <- kernel_lm(mtcars[-1], log(mtcars$mpg))
+  expect_identical(unname(fitted(fit)), unname(fitted(by_hand)))
+})
