@@ -65,7 +65,8 @@ frame_input <- function(values, levels, times, arg) {
   columns <- column_names(values, names(values), levels)
   list(
     columns = columns, width = length(columns), variables = names(values), levels = levels,
-    matrices = Filter(length, Map(matrix_shape, values, names(values), arg)), times = times
+    matrices = Filter(length, Map(matrix_shape, values, names(values), arg)), times = times,
+    logical = names(Filter(is.logical, values))
   )
 }
 

@@ -118,7 +118,8 @@ matched_variable <- function(v, name, levels, input, arg) {
   }
   if (!is.null(kind)) return(time_numbers(v, kind))
   if (is.factor(v) || is.character(v)) {
-    must_be(where, "numeric, as in the training data", v)
+    kind <- if (name %in% input$logical) "logical" else "numeric"
+    must_be(where, paste0(kind, ", as in the training data"), v)
   }
   matched_matrix(v, where, input$matrices[[name]])
 }

@@ -5,6 +5,7 @@
 #   variables names of the variables they come from (data frames and formulas)
 #   levels    per variable its factor levels, NULL for numeric ones
 #   matrices  for variables that are matrices the names of their columns, or how many
+#   logical   names of the logical variables, of a data frame
 #   times     for dates, times and differences their class, and the unit of the last
 #   terms     terms of the formula without its environment, or NULL
 #   needed    names of the columns that the terms want from new data

@@ -44,6 +44,7 @@
 #' | `variables` | names of the variables they come from, in order |
 #' | `levels` | by variable: the levels of a factor, each a column (1 where the row has it, else 0), or `null` |
 #' | `matrices` | by variable that is a matrix: names of its columns, or their number |
+#' | `logical` | names of the variables that were logical |
 #' | `times` | by variable: `"Date"` (days since 1970), `"POSIXct"` (seconds since 1970), or `"difftime"` and its unit |
 #' | `terms` | the formula, where there was one: its attribute `predvars` is the call `list(...)` of the variables, the response first if the attribute `response` is 1 |
 #' | `needed` | the columns of new data that the formula uses |

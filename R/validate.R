@@ -105,6 +105,7 @@ valid_input <- function(input) {
     is_null_or(input$variables, is.character) && is_null_or(input$levels, is_list_of_levels) &&
     are_shapes(input$matrices, input$width) && is_null_or(input$times, is_named_list) &&
     is_null_or(input$terms, function(terms) is.call(terms) && inherits(terms, "terms")) &&
+    is_null_or(input$logical, is.character) &&
     is_null_or(input$needed, is.character) && is_null_or(input$scope, is_named_list)
 }
 

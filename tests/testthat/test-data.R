@@ -783,3 +783,14 @@ test_that("what is subtracted is taken out without a word of R's own", {
   by_hand <- kernel_lm(mtcars[-1], log(mtcars$mpg))
   expect_identical(unname(fitted(fit)), unname(fitted(by_hand)))
 })
+
+test_that("a column that was logical is asked for as such", {
+  d <- data.frame(y = sin(1:20), a = rep(c(TRUE, FALSE), 10), b = cos(1:20))
+  fit <- kernel_lm(y ~ a + b, d)
+  expect_error(predict(fit, data.frame(a = "x", b = 1)), "`newdata\\$a` must be logical, as",
+    class = "kernelect_error_argument")
+  expect_error(predict(fit, data.frame(a = TRUE, b = "x")), "`newdata\\$b` must be numeric, as",
+    class = "kernelect_error_argument")
+  fit$basis$input$logical <- NULL # as of older versions
+  expect_error(predict(fit, data.frame(a = "x", b = 1)), "must be numeric, as")
+})
