@@ -260,20 +260,28 @@ plain_factor <- function(y) {
 label_factor <- function(numbers, levels) structure(numbers, levels = levels, class = "factor")
 
 # A square, symmetric, finite matrix: what every `K` must be.
-check_gram <- function(K, arg = "K") {
-  K <- plain_gram(K)
-  if (!is.matrix(K) || !is.numeric(K) || is_integer64(K)) must_be(arg, "a numeric matrix", K)
-  if (nrow(K) != ncol(K) || nrow(K) == 0L) {
-    must_be(arg, "a square Gram matrix with at least one row", K)
-  }
-  K <- as_doubles(K)
+# `can_omit`: an `na_action` would leave out rows that have missing values.
+check_gram <- function(K, arg = "K", can_omit = FALSE) {
+  K <- check_square(K, arg)
   found <- symmetry(K)
-  if (found$largest == Inf) abort("not_finite", "`", arg, "` has missing or infinite values.")
+  if (found$largest == Inf) {
+    abort("not_finite", "`", arg, "` has missing or infinite values.",
+          if (can_omit && anyNA(K)) " `na_action = \"omit\"` leaves out rows with missing ones.")
+  }
   if (found$gap > 1e-8 * found$largest) {
     abort("argument", "`", arg, "` must be symmetric: the largest difference between K[i, j] ",
           "and K[j, i] is ", format(found$gap, digits = 3), ". Use `(K + t(K)) / 2`.")
   }
   K
+}
+
+check_square <- function(K, arg) {
+  K <- plain_gram(K)
+  if (!is.matrix(K) || !is.numeric(K) || is_integer64(K)) must_be(arg, "a numeric matrix", K)
+  if (nrow(K) != ncol(K) || nrow(K) == 0L) {
+    must_be(arg, "a square Gram matrix with at least one row", K)
+  }
+  as_doubles(K)
 }
 
 all_finite <- function(x) {

@@ -136,17 +136,18 @@ plain_gram <- function(K) {
 # As model_data(), for a Gram matrix: rows that go take their columns along.
 gram_data <- function(gram, y = NULL, na_action = "fail", weights = NULL) {
   na_action <- check_choice(na_action, "na_action", na_actions)
-  K <- check_gram(gram$K, gram$arg)
+  K <- check_square(gram$K, gram$arg)
   check_response(y, nrow(K), gram$arg)
   y <- plain_response(y)
   weights <- check_case_weights(weights, nrow(K), gram$arg)
-  kept <- complete_rows(K, y, na_action)
+  kept <- complete_gram_rows(list(K), y, na_action)
   omitted <- omitted_rows(kept, K, na_action)
   if (!is.null(kept)) {
     K <- K[kept, kept, drop = FALSE]
     y <- take_rows(y, kept)
     weights <- check_case_weights(weights[kept], nrow(K), gram$arg)
   }
+  K <- check_gram(K, gram$arg, can_omit = na_action == "fail")
   check_finite_response(y)
   list(x = K, y = y, weights = weights, n = nrow(K), kept = kept, na.action = omitted)
 }
@@ -157,17 +158,37 @@ gram_data <- function(gram, y = NULL, na_action = "fail", weights = NULL) {
 # where that is known.
 complete_rows <- function(x, y, na_action, owner = NULL) {
   if (!anyNA(held_values(x)) && !anyNA(y)) return(NULL)
-  gone <- row_counts(x, is_missing) > 0
+  rows_left(row_counts(x, is_missing) > 0, y, na_action, function() missing_counts(x, owner))
+}
+
+# The same of Gram matrices. Where values are missing and none may go, check_gram() fails.
+complete_gram_rows <- function(grams, y, na_action) {
+  gone <- lapply(grams, function(K) {
+    if (na_action == "fail" || !anyNA(K)) logical(nrow(K)) else incomplete_in_gram(K)
+  })
+  rows_left(Reduce(`|`, gone), y, na_action, function() 0)
+}
+
+# What was never compared is missing in the rows of all others too: it goes first, and these stay.
+incomplete_in_gram <- function(K) {
+  missing <- is_missing(K)
+  count <- rowSums(missing)
+  alone <- count > 0 & count >= nrow(K) - 1L
+  alone | rowSums(missing[, !alone, drop = FALSE]) > 0
+}
+
+# `counts`: missing values by column, asked for where these are told of.
+rows_left <- function(gone, y, na_action, counts) {
   y_missing <- is_missing(y)
   if (is.matrix(y_missing)) y_missing <- rowSums(y_missing) > 0
   if (!any(gone) && !any(y_missing)) return(NULL)
   if (!isTRUE(na_action %in% c("omit", "exclude"))) {
-    fail_missing(missing_counts(x, owner), y_missing,
+    fail_missing(counts(), y_missing,
                  remedy = if (!is.null(na_action)) ", or use `na_action = \"omit\"`")
   }
   if (any(y_missing)) gone <- gone | y_missing
   if (all(gone)) abort("missing_values", "Every row of `x` has missing values.")
-  inform(sum(gone), " of ", nrow(x), " rows with missing values omitted.")
+  inform(sum(gone), " of ", length(gone), " rows with missing values omitted.")
   which(!gone)
 }
 

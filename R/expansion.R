@@ -111,10 +111,7 @@ cross_values <- function(basis, newdata, arg = "newdata") {
     must_be(arg, "a cross-Gram matrix, new rows by training rows", newdata)
   }
   storage.mode(newdata) <- "double"
-  omitted <- basis$na.action # all rows may be there, or those that were kept
-  if (length(omitted) && ncol(newdata) == basis$n + length(omitted)) {
-    newdata <- newdata[, -omitted, drop = FALSE]
-  }
+  newdata <- kept_columns(newdata, basis$na.action, basis$n)
   complete <- unname(rowSums(is.na(newdata)) == 0)
   if (any(is.infinite(newdata))) abort("not_finite", "`", arg, "` has infinite values.")
   columns <- function(index, names) cross_columns(newdata, index, names, basis$n, arg)
@@ -122,6 +119,11 @@ cross_values <- function(basis, newdata, arg = "newdata") {
   if (length(basis$center_index)) x <- cbind(x, columns(basis$center_index, basis$center_names))
   if (!all(complete)) x <- x[complete, , drop = FALSE]
   list(x = x, complete = complete, rows = rownames(newdata))
+}
+
+# All training rows may be there, or the n that were kept.
+kept_columns <- function(m, omitted, n) {
+  if (length(omitted) && ncol(m) == n + length(omitted)) m[, -omitted, drop = FALSE] else m
 }
 
 # Columns of a cross-Gram matrix that belong to training rows `index`: by name where both sides

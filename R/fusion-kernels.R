@@ -270,7 +270,10 @@ own_diagonal <- function(specs, cases) !is.null(cases) && any(vapply(specs, is_n
 # Kernels that are positive semi-definite by construction.
 is_safe <- function(spec) is_noise(spec) || isTRUE(is_definite(spec$kernel))
 
-gram_set <- function(kernels, weights = NULL, regression = FALSE) {
+# The list of Gram matrices with their names, `noise` kernels among them, and the response and case
+# weights, all without the rows that go for missing values.
+gram_cases <- function(kernels, y, weights, na_action) {
+  na_action <- check_choice(na_action, "na_action", na_actions)
   if (!is.list(kernels) || is.data.frame(kernels) || !length(kernels)) {
     abort("argument", "Give `x`, or `kernels` as a named list of Gram matrices, not ",
           describe(kernels), ".")
@@ -278,19 +281,37 @@ gram_set <- function(kernels, weights = NULL, regression = FALSE) {
   noise <- vapply(kernels, is_noise, NA)
   if (all(noise)) abort("argument", "`kernels` must hold at least one Gram matrix.")
   names(kernels) <- kernel_names(kernels, ifelse(noise, "noise", paste0("K", seq_along(kernels))))
-  grams <- kernels
-  for (name in names(kernels)[!noise]) {
-    grams[[name]] <- unname(check_gram(kernels[[name]], paste0("kernels$", name)))
+  grams <- kernels[!noise]
+  grams[] <- Map(check_square, grams, paste0("kernels$", names(grams)))
+  check_equal_sizes(grams)
+  rows <- common_row_names(grams)
+  n <- nrow(grams[[1L]])
+  y <- check_gram_response(y, n)
+  weights <- check_case_weights(weights, n, "kernels")
+  kept <- complete_gram_rows(grams, y, na_action)
+  if (!is.null(kept)) {
+    grams[] <- lapply(grams, function(K) K[kept, kept, drop = FALSE])
+    weights <- check_case_weights(weights[kept], length(kept), "kernels")
   }
-  check_equal_sizes(grams[!noise])
-  rows <- common_row_names(kernels[!noise])
-  for (name in names(kernels)[!noise]) check_definite(grams[[name]], name)
+  grams[] <- Map(check_gram, grams, paste0("kernels$", names(grams)), na_action == "fail")
+  kernels[!noise] <- lapply(grams, unname)
+  y <- take_rows(y, kept)
+  check_finite_response(y)
+  list(
+    kernels = kernels, noise = noise, y = y, weights = weights, rows = take_rows(rows, kept),
+    na.action = omitted_rows(kept, matrix(0, n, 0L, dimnames = list(rows, NULL)), na_action)
+  )
+}
+
+gram_set <- function(cases, regression = FALSE) {
+  grams <- cases$kernels
+  noise <- cases$noise
+  for (name in names(grams)[!noise]) check_definite(grams[[name]], name)
   n <- nrow(grams[!noise][[1L]])
-  weights <- check_case_weights(weights, n)
   check_fusion_memory(n, sum(noise), regression)
-  grams[noise] <- list(noise_gram(n, weights))
+  grams[noise] <- list(noise_gram(n, cases$weights))
   specs <- lapply(noise, function(is) if (is) noise_kernel() else "gram")
-  gram_list_set(grams, specs, rows, weights)
+  gram_list_set(grams, specs, cases$rows, cases$weights)
 }
 
 # Row names of the Gram matrices, or NULL: those that have names must agree.
@@ -320,10 +341,7 @@ check_gram_response <- function(y, n) {
           NROW(y), ".")
   }
   check_response(y, n)
-  y <- plain_response(y)
-  check_finite_response(replace(y, is_missing(y), if (is.numeric(y)) 0 else y[!is.na(y)][1L]))
-  if (anyNA(y)) fail_missing(0, is.na(y))
-  y
+  plain_response(y)
 }
 
 # Rounding leaves eigenvalues of some eps below zero; more than 1e-8 of the largest is no rounding.

@@ -10,7 +10,7 @@ validate_fusion <- function(object, arg = "object") {
     weights = is_numbers(object$weights, length(object$weights)) && all(object$weights >= 0) &&
       is.character(names(object$weights)),
     intercept = is_numbers(object$intercept, decisions),
-    n = is_number(object$n),
+    n = is_number(object$n), na.action = valid_omitted(object$na.action, object$n),
     support = is_index(object$support, object$n),
     calibration = is.null(object$calibration) ||
       (is_numbers(object$calibration$slope, 1L) &&
@@ -71,8 +71,9 @@ valid_spec <- function(spec, input) {
 #' @param object a [kernel_fusion()].
 #' @param newdata new rows: matrix, data frame or [row_source()] with the training columns (matched
 #'   by name); for
-#'   a model of Gram matrices the named list of cross-Gram matrices, new rows by training rows
-#'   (those of kernels without weight and of noise may be left out). Missing: the training rows.
+#'   a model of Gram matrices the named list of cross-Gram matrices, new rows by training rows, all
+#'   or those that were kept (matrices of kernels without weight and of noise may be left out).
+#'   Missing: the training rows.
 #' @param type `"response"`: fitted numbers, for a factor the same as `"decision"`; `"class"`:
 #'   predicted classes, the default for a factor; `"decision"`: decision values, positive for the
 #'   second of two classes, a column a class beyond two; `"prob"`: probabilities, a column a class,
@@ -207,6 +208,7 @@ check_cross_gram <- function(K, name, object) {
   }
   if (any(is.infinite(K))) abort("not_finite", "`newdata$", name, "` has infinite values.")
   storage.mode(K) <- "double"
+  K <- kept_columns(K, object$na.action, object$n)
   cross_columns(K, object$support, object$support_names, object$n, paste0("newdata$", name))
 }
 

@@ -90,6 +90,7 @@
 #'   faster and `predict(type = "prob")` an error.
 #' @param na_action `"fail"` on missing values, `"omit"` the rows that have them, or `"exclude"`
 #'   them, which gives NA for them in `fitted()`, `residuals()` and `predict()` without new data.
+#'   Rows of Gram matrices take their columns along, those missing throughout going first.
 #' @param keep keep fitted values and residuals? NULL: up to 10,000 rows.
 #' @param threads number of threads for Gram matrices; the result does not depend on it.
 #' @param verbose draw a progress bar? In an interactive session one appears by itself after two
@@ -158,8 +159,8 @@ kernel_fusion.default <- function(x, y, kernels = NULL, adaptive = TRUE, noise =
   }
   basis <- fusion_basis(basis, size, if (!missing(x)) x, kernels)
   if (missing(x)) {
-    set <- gram_set(kernels, weights, is.numeric(y))
-    data <- list(y = check_gram_response(y, set$n))
+    data <- gram_cases(kernels, y, weights, na_action)
+    set <- gram_set(data, is.numeric(y))
   } else {
     data <- weighted_rows(
       model_data(x, y, scale = scale, na_action = na_action, weights = weights), na_action

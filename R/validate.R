@@ -86,6 +86,12 @@ is_numbers <- function(v, length) is.double(v) && length(v) == length && all_fin
 
 is_index <- function(v, n) is.numeric(v) && all(v >= 1 & v <= n)
 
+# Rows left out of all those of which n were kept.
+valid_omitted <- function(omitted, n) {
+  is.null(omitted) ||
+    (inherits(omitted, c("omit", "exclude")) && is_index(omitted, n + length(omitted)))
+}
+
 is_levels <- function(v) is.character(v) && length(v) >= 2L && !anyNA(v) && !anyDuplicated(v)
 
 valid_scaling <- function(scaling, width) {

@@ -86,8 +86,7 @@ kept_rows <- function(object, field) {
   if (is.null(value)) fail_not_kept(sub(".", " ", field, fixed = TRUE))
   if (!is.atomic(value)) fail_damaged("object", field)
   omitted <- object$na.action
-  must_hold("object", na.action = is.null(omitted) ||
-    (inherits(omitted, c("omit", "exclude")) && is_index(omitted, NROW(value) + length(omitted))))
+  must_hold("object", na.action = valid_omitted(omitted, NROW(value)))
   stats::naresid(omitted, value)
 }
 

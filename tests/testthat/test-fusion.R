@@ -1495,3 +1495,32 @@ test_that("a constant response is told of as kernel_lm() does", {
     class = "kernelect_error_response"
   )
 })
+
+test_that("rows of Gram matrices with missing values are omitted or excluded, columns too", {
+  x <- scale(iris_matrix())
+  K <- list(a = gram(x[, 2:3]), b = gram(x[, 4, drop = FALSE], linear_kernel()))
+  gaps <- K
+  gaps$a[3, ] <- gaps$a[, 3] <- NA # never compared with any
+  gaps$b[7, 9] <- gaps$b[9, 7] <- NA
+  y <- replace(iris$Sepal.Length, 20, NA)
+  gone <- c(3L, 7L, 9L, 20L)
+  whole <- kernel_fusion(y = y[-gone], kernels = lapply(K, function(k) k[-gone, -gone]))
+  for (action in c("omit", "exclude")) {
+    expect_message(fit <- kernel_fusion(y = y, kernels = gaps, na_action = action), "4 of 150")
+    expect_identical(fit$weights, whole$weights)
+    expect_identical(as.vector(fit$na.action), gone)
+    expect_s3_class(fit$na.action, action)
+    expect_length(fitted(fit), if (action == "omit") 146 else 150)
+    new <- lapply(K, function(k) k[1:5, ])
+    expect_identical(predict(fit, new), predict(fit, lapply(new, function(k) k[, -gone])))
+    expect_identical(predict(fit, new), predict(whole, lapply(new, function(k) k[, -gone])))
+  }
+  expect_identical(which(is.na(predict(fit))), gone)
+  classes <- suppressMessages(kernel_fusion(y = iris$Species, kernels = gaps, weights = 1:150,
+    na_action = "exclude"))
+  expect_identical(which(is.na(predict(classes, type = "prob")[, 1])), gone[1:3])
+  expect_error(kernel_fusion(y = y, kernels = K), "`y` has missing values \\(1\\)",
+    class = "kernelect_error_missing_values")
+  expect_error(kernel_fusion(y = iris$Sepal.Length, kernels = gaps),
+    "`kernels\\$a` has missing .*`na_action = \"omit\"`", class = "kernelect_error_not_finite")
+})

@@ -379,3 +379,20 @@ test_that("a basis at whose end leave-one-out still falls is said to want more r
   expect_false(hint(kernel_lm(y ~ x, bent, size = 3))) # as asked for
   expect_false(hint(kernel_lm(dist ~ speed, cars))) # a hundredth better
 })
+
+test_that("rows with missing values leave a Gram matrix, never compared ones first", {
+  K <- gram(scale(iris_matrix()))
+  gaps <- K
+  gaps[3, ] <- gaps[, 3] <- NA
+  gaps[7, 9] <- gaps[9, 7] <- NA
+  gone <- c(3L, 7L, 9L)
+  expect_message(fit <- kernel_lm(K = gaps, y = iris$Sepal.Length, na_action = "omit"), "3 of 150")
+  expect_identical(as.vector(fit$na.action), gone)
+  whole <- kernel_lm(K = K[-gone, -gone], y = iris$Sepal.Length[-gone])
+  expect_identical(coef(fit), coef(whole))
+  expect_equal(predict(fit, K)[-gone], unname(fitted(whole)), tolerance = 1e-8)
+  expect_error(kernel_lm(K = gaps, y = iris$Sepal.Length), "`na_action = \"omit\"`",
+    class = "kernelect_error_not_finite")
+  alone <- kernel_basis(K = matrix(1))
+  expect_identical(alone$index, 1L)
+})
