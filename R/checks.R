@@ -178,6 +178,10 @@ foreign_arguments <- c(
 
 foreign_hint <- function(names, known) {
   if ("weights" %in% names) return("This function takes no case weights.")
+  if ("K" %in% names && "x" %in% known) {
+    if ("kernels" %in% known) return("Give Gram matrices in a list, as `kernels`.")
+    return("The columns of the data are needed here, as `x`, not a Gram matrix.")
+  }
   ours <- stats::na.omit(foreign_arguments[names])
   if ("method" %in% names && "basis" %in% known) ours <- c(ours, method = "basis")
   if (any(c("C", "cost") %in% names) && !"cost" %in% known) {

@@ -139,6 +139,7 @@ kernel_tune.default <- function(x, y, fit = kernel_lm, grid = NULL, metric = NUL
                                 cluster = NULL) {
   plan <- tune_plan(check_function(fit, "fit"))
   dots <- check_tune_dots(c(list(...), check_fit_args(fit_args)), grid)
+  if (!missing(x) && is_kernel_matrix(x)) fail_tuning_gram("x")
   if (missing(y)) abort("argument", "`y` is missing: give the response.")
   na_action <- check_choice(na_action, "na_action", na_actions)
   rule <- check_choice(rule, "rule", c("best", "one_se"))
@@ -198,7 +199,13 @@ check_fit_args <- function(fit_args) {
   fit_args
 }
 
+fail_tuning_gram <- function(arg) {
+  abort("argument", "`", arg, "` is a Gram matrix, which has its kernel in it: none is left to ",
+        "choose. Use `kernel_lm(K = )`, whose leave-one-out chooses size and ridge.")
+}
+
 check_tune_dots <- function(dots, grid) {
+  if ("K" %in% names(dots)) fail_tuning_gram("K")
   taken <- intersect(names(dots), c("kernel", "sigma", "size"))
   again <- unique(names(dots)[duplicated(names(dots))])
   if (length(again)) {

@@ -1106,3 +1106,18 @@ test_that("names of other packages in the grid are answered with ours", {
   expect_error(grid(gamma = 1), "has `gamma`. Give `sigma`", class = "kernelect_error_argument")
   expect_error(grid(sizes = 1), "and has `sizes`", class = "kernelect_error_argument")
 })
+
+test_that("a Gram matrix cannot be tuned or ranked, and the way out is named", {
+  K <- structure(gram(scale(iris_matrix())), class = "kernelMatrix")
+  y <- iris$Species
+  expect_error(kernel_tune(K, y), "^`x` is a Gram matrix.*`kernel_lm\\(K = \\)`.*size and ridge",
+    class = "kernelect_error_argument")
+  expect_error(kernel_tune(K = K, y = y), "^`K` is a Gram matrix",
+    class = "kernelect_error_argument")
+  expect_error(kernel_rank(K, y), "^`x` is a Gram matrix.*Give the rows themselves",
+    class = "kernelect_error_argument")
+  expect_error(kernel_rank(K = K, y = y), "columns of the data are needed here, as `x`",
+    class = "kernelect_error_dots")
+  expect_error(kernel_fusion(K = K, y = y), "in a list, as `kernels`",
+    class = "kernelect_error_dots")
+})

@@ -347,14 +347,16 @@ test_that("kernlab's kernel matrices are known for what they are, everywhere", {
                kernel_fusion(y = iris$Sepal.Length, kernels = list(a = plain))$weights,
                tolerance = 1e-6)
   needs_rows <- "is a Gram matrix, and the columns of the data are needed here"
-  for (fit in list(kernel_rank, kernel_fusion, kernel_tune)) {
+  for (fit in list(kernel_rank, kernel_fusion)) {
     expect_error(fit(K, iris$Species), needs_rows, class = "kernelect_error_argument")
   }
   for (fit in list(kernel_rank, kernel_tune)) {
     expect_error(fit(y = iris$Species), "`x` is missing: give the rows",
       class = "kernelect_error_argument")
   }
-  expect_error(kernel_tune(y = iris$Species, K = plain), "`x` is missing: give the rows",
+  expect_error(kernel_tune(K, iris$Species), "none is left to choose. Use `kernel_lm",
+    class = "kernelect_error_argument")
+  expect_error(kernel_tune(y = iris$Species, K = plain), "`K` is a Gram matrix",
     class = "kernelect_error_argument")
   expect_error(gram(K), needs_rows, class = "kernelect_error_argument")
   expect_error(predict(kernel_lm(x, iris$Species), K), needs_rows,
