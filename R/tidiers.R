@@ -169,12 +169,15 @@ glanced.kernel_lm <- function(x) {
 
 glanced.kernel_lda <- function(x) {
   c(basis_glance(x$basis), list(
-    axes = length(x$values), classes = length(x$levels), ridge = x$ridge, inertia = sum(x$values)
+    axes = length(x$values), classes = length(x$levels), ridge = x$ridge, inertia = sum(x$values),
+    error = x$error, loo_error = x$left_out_error
   ))
 }
 
 glanced.kernel_takes <- function(x) {
-  list(directions = sum(x$weights > 0), classes = length(x$levels))
+  list(
+    directions = sum(x$weights > 0), classes = nlevels(x$y), loo_error = x$left_out_error
+  )
 }
 
 glanced.kernel_rank <- function(x) {

@@ -45,6 +45,11 @@ test_that("glance gives one row that tells the size and the rows", {
   lm <- as.data.frame(tidied("glance", fits[[3]]))
   at <- fits[[3]]$loo$size == fits[[3]]$size & fits[[3]]$loo$ridge == fits[[3]]$ridge
   expect_identical(lm$loo_loss, fits[[3]]$loo$loss[at])
+  for (fit in fits[4:5]) {
+    row <- as.data.frame(tidied("glance", fit))
+    expect_identical(row$classes, 3L)
+    expect_identical(row$loo_error, fit$left_out_error)
+  }
 })
 
 test_that("augment puts predictions beside the rows", {
