@@ -20,6 +20,22 @@ print.kernel_lm <- function(x, ...) guard_model("x", {
   invisible(x)
 })
 
+# What is known of every response; NULL for a factor, and of models by older versions.
+response_table <- function(x, arg = "x") {
+  table <- x$responses
+  must_hold(arg, responses = is.null(table) || (is.data.frame(table) && nrow(table) > 0L &&
+    all(vapply(c("error", "left_out", "variance"), function(name) {
+      is_numbers(table[[name]], nrow(table))
+    }, NA))))
+  table
+}
+
+# R-squared of rows left out: the share of the variance, of all responses together, that is
+# explained without having seen the row.
+left_out_share <- function(responses) {
+  if (!is.null(responses)) 1 - sum(responses$left_out) / sum(responses$variance)
+}
+
 # All of a basis that its tolerance cut is better by a fifth than the size tried before it.
 wants_more_rows <- function(x) {
   sizes <- sort(unique(x$loo$size), decreasing = TRUE)
@@ -48,8 +64,13 @@ summary.kernel_lm <- function(object, ...) guard_model("object", {
   L <- nrow(by_size)
   spaced <- if (L > 12L) pmin(L, round(exp(seq(0, log(L), length.out = 7)))) else seq_len(L)
   at <- sort(unique(c(spaced, which(by_size$size == length(object$basis$index)))))
+  responses <- response_table(object, "object")
   structure(
-    list(model = object, loo = by_size[at, ], confusion = object$confusion),
+    list(model = object, loo = by_size[at, ], confusion = object$confusion,
+         r.squared = left_out_share(responses),
+         responses = if (NROW(responses) > 1L) {
+           cbind(responses, r.squared = 1 - responses$left_out / responses$variance)
+         }),
     class = "summary.kernel_lm"
   )
 })
@@ -57,6 +78,13 @@ summary.kernel_lm <- function(object, ...) guard_model("object", {
 #' @export
 print.summary.kernel_lm <- function(x, ...) guard_model("x", {
   print(x$model)
+  if (!is.null(x$r.squared)) {
+    cat("R-squared of rows left out: ", format(x$r.squared, digits = 4),
+        if (!is.null(x$responses)) ", of all responses together", "\n", sep = "")
+  }
+  if (!is.null(x$responses)) {
+    print(utils::head(x$responses[c("response", "r.squared")], 12L), row.names = FALSE, digits = 4)
+  }
   cat("leave-one-out by size (chosen: ", length(x$model$basis$index), "):\n", sep = "")
   print(x$loo, row.names = FALSE, digits = 4)
   if (!is.null(x$confusion) && nrow(x$confusion) <= 12L) print(x$confusion)

@@ -89,6 +89,8 @@
 #'   their `weights`, NULL without `keep`; `df.residual`, `deviance`, `total` (sum
 #'   of the weights), `prior` and `spread` (quantiles of scaled leave-one-out residuals): what
 #'   intervals need, see [predict.kernel_lm()];
+#' * `responses`: data frame with a row a response: its mean squared `error` on the training rows,
+#'   that of rows left out, `left_out`, and its `variance`; NULL for a factor;
 #' * `calibration`: for a factor, `slope` and `offset` of the probabilities, and `reliability`, how
 #'   often what they say of rows left out came true;
 #' * `levels`: class labels, NULL for regression;
@@ -190,6 +192,9 @@ new_lm <- function(fit, parts, keep) {
     ),
     df.residual = rest$df.residual, deviance = if (is.null(classes)) rest$deviance,
     total = rest$total, prior = rest$prior, spread = rest$spread,
+    responses = if (is.null(classes)) {
+      response_errors(response$matrix, residuals, fit$left_out, parts$weights)
+    },
     confusion = if (!is.null(classes)) count_classes(classes, guess, parts$weights),
     left_out_confusion = if (!is.null(classes)) {
       left_out <- classes_of(response$matrix - fit$left_out, levels(classes))
@@ -199,6 +204,16 @@ new_lm <- function(fit, parts, keep) {
       calibrate_left_out(response$matrix - fit$left_out, classes, parts$weights, parts$threads)
     }
   ))
+}
+
+# A row a response: mean squared residual, the same of rows left out, and variance.
+response_errors <- function(y, residuals, left_out, weights) {
+  mean_square <- function(m) unname(apply(m^2, 2L, weighted_mean, weights))
+  middle <- apply(y, 2L, weighted_mean, weights)
+  data.frame(
+    response = colnames_or(y, "y"), error = mean_square(residuals),
+    left_out = mean_square(left_out), variance = mean_square(y - rep(middle, each = nrow(y)))
+  )
 }
 
 # Weights count rows, and there should be more rows than what is fitted to them.

@@ -138,7 +138,7 @@ tidy.kernel_tune <- function(x, ...) {
 glance.kernelect_model <- function(x, ...) {
   check_dots(...)
   validate_model(x, "x")
-  as_tidy(do.call(data.frame, c(glanced(x), list(nobs = stats::nobs(x)))))
+  as_tidy(do.call(data.frame, c(Filter(length, glanced(x)), list(nobs = stats::nobs(x)))))
 }
 
 # What one row tells of a model, besides the number of rows.
@@ -163,7 +163,8 @@ glanced.kernel_pca <- function(x) {
 glanced.kernel_lm <- function(x) {
   chosen <- x$loo[x$loo$size == x$size & x$loo$ridge == x$ridge, ]
   c(basis_glance(x$basis), list(
-    ridge = x$ridge, error = x$error, loo_loss = chosen$loss[1L], loo_error = chosen$error[1L]
+    ridge = x$ridge, error = x$error, loo_loss = chosen$loss[1L], loo_error = chosen$error[1L],
+    r.squared = left_out_share(response_table(x))
   ))
 }
 

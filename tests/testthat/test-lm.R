@@ -396,3 +396,16 @@ test_that("rows with missing values leave a Gram matrix, never compared ones fir
   alone <- kernel_basis(K = matrix(1))
   expect_identical(alone$index, 1L)
 })
+
+test_that("R-squared is that of rows left out, weighted where rows are", {
+  x <- mtcars[c("wt", "hp")]
+  y <- mtcars$mpg
+  for (w in list(rep(1, 32), rep(c(0.5, 2), 16))) {
+    fit <- kernel_lm(x, y, weights = if (any(w != 1)) w, keep = FALSE)
+    variance <- weighted.mean((y - weighted.mean(y, w))^2, w)
+    at <- fit$loo$size == fit$size & fit$loo$ridge == fit$ridge
+    expect_equal(summary(fit)$r.squared, 1 - fit$loo$loss[at] / variance)
+  }
+  expect_output(print(summary(fit)), "R-squared of rows left out: 0.")
+  expect_null(summary(kernel_lm(Species ~ ., iris))$r.squared)
+})

@@ -45,6 +45,9 @@ test_that("glance gives one row that tells the size and the rows", {
   lm <- as.data.frame(tidied("glance", fits[[3]]))
   at <- fits[[3]]$loo$size == fits[[3]]$size & fits[[3]]$loo$ridge == fits[[3]]$ridge
   expect_identical(lm$loo_loss, fits[[3]]$loo$loss[at])
+  one <- kernel_lm(mpg ~ wt + hp, mtcars)
+  row <- as.data.frame(tidied("glance", one))
+  expect_identical(row$r.squared, summary(one)$r.squared)
   for (fit in fits[4:5]) {
     row <- as.data.frame(tidied("glance", fit))
     expect_identical(row$classes, 3L)
