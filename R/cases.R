@@ -2,6 +2,11 @@
 # engine knows how often each row counts (`times` of its rule): in sums over rows, such as the mean
 # fitness that makes the first pick of "fvs", in draws, in the centre, and in the n of "kobl".
 
+# Whether what a model says of its rows is weighted; without `keep` the call alone tells.
+is_weighted <- function(x) {
+  !is.null(if (is.null(x$fitted.values)) x$call$weights else x$weights)
+}
+
 # Rows of weight zero are no rows, and told of among those left out. Those of a Gram matrix take
 # their columns along.
 weighted_rows <- function(data, na_action, gram = FALSE) {

@@ -298,12 +298,14 @@ adaptive_words <- function(x) {
 
 training_words <- function(x) {
   error <- if (x$training_error == 0) "0" else format_small(x$training_error)
+  # `weights` of the model are those of kernels
+  kind <- if (is.null(x$call$weights)) "training" else "weighted training"
   if (x$type == "regression") {
     share <- format(x$noise, digits = 4)
-    return(paste0("noise:   ", share, " of the mean diagonal; training RMSE ", error))
+    return(paste0("noise:   ", share, " of the mean diagonal; ", kind, " RMSE ", error))
   }
   paste0("cost:    ", format(x$cost, digits = 4), "; ", length(x$support),
-         " support rows; training error ", error)
+         " support rows; ", kind, " error ", error)
 }
 
 #' @export

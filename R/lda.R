@@ -397,8 +397,8 @@ print.kernel_lda <- function(x, ...) guard_model("x", {
   left_out <- if (is_number(x$left_out_error)) {
     paste0(", ", format(x$left_out_error, digits = 4), " leave-one-out")
   }
-  cat("error rate: ", format(x$error, digits = 4), " on the training rows", left_out, "\n",
-      sep = "")
+  cat(if (is_weighted(x)) "weighted ", "error rate: ", format(x$error, digits = 4),
+      " on the training rows", left_out, "\n", sep = "")
   invisible(x)
 })
 

@@ -1524,3 +1524,9 @@ test_that("rows of Gram matrices with missing values are omitted or excluded, co
   expect_error(kernel_fusion(y = iris$Sepal.Length, kernels = gaps),
     "`kernels\\$a` has missing .*`na_action = \"omit\"`", class = "kernelect_error_not_finite")
 })
+
+test_that("a fit to weighted rows says that its error is weighted", {
+  fit <- kernel_fusion(iris[1:4], iris$Species, weights = rep(1:2, 75))
+  expect_output(print(fit), "; weighted training error ")
+  expect_output(print(kernel_fusion(iris[1:4], iris$Species)), "; training error ")
+})

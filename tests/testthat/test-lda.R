@@ -393,3 +393,8 @@ test_that("a prior with names is that of the classes named", {
   expect_error(kernel_lda(Species ~ ., iris, prior = c(a = 0.8, setosa = 0.1, versicolor = 0.1)),
                "`prior` must be named by the classes", class = "kernelect_error_argument")
 })
+
+test_that("a fit to weighted rows says that its error rate is weighted", {
+  fit <- kernel_lda(iris[1:4], iris$Species, weights = rep(1:2, 75))
+  expect_output(print(fit), "\nweighted error rate: ")
+})
