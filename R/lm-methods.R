@@ -11,14 +11,37 @@ print.kernel_lm <- function(x, ...) guard_model("x", {
   cat("<kernel_lm> ", what, ": ", x$n, " rows on ", basis_words(x$basis), "\n", sep = "")
   cat("kernel:  ", kernel_words(x$basis),
       if (x$ridge > 0) paste0(", ridge ", format(x$ridge, digits = 3)), "\n", sep = "")
-  name <- if (is.null(x$levels)) "mean squared error" else "error rate"
-  cat(name, ": ", format(x$error, digits = 4), " on the training rows, ",
-      format(chosen_loo(x)$error, digits = 4), " leave-one-out\n", sep = "")
+  responses <- response_table(x)
+  if (NROW(responses) > 1L) {
+    print_responses(x, responses)
+  } else {
+    cat(training_error_words(x), "\n", sep = "")
+  }
   if (wants_more_rows(x)) {
     cat("         still falling at the end of the basis: a smaller `tol` may be better\n")
   }
   invisible(x)
 })
+
+error_name <- function(x) {
+  paste0(if (is_weighted(x)) "weighted ",
+         if (is.null(x$levels)) "mean squared error" else "error rate")
+}
+
+training_error_words <- function(x) {
+  paste0(error_name(x), ": ", format(x$error, digits = 4), " on the training rows, ",
+         format(chosen_loo(x)$error, digits = 4), " leave-one-out")
+}
+
+# A line a response: their units may differ, and no figure of all of them means anything then.
+print_responses <- function(x, responses, most = 6L) {
+  shown <- utils::head(responses, most)
+  number <- function(v) format(vapply(v, format, "", digits = 4), justify = "right")
+  cat(error_name(x), " on the training rows, leave-one-out:\n", sep = "")
+  cat(paste0("  ", format(shorten(shown$response, 24L)), "  ", number(shown$error), "  ",
+             number(shown$left_out), "\n"), sep = "")
+  if (nrow(responses) > most) cat("  ... and ", nrow(responses) - most, " more\n", sep = "")
+}
 
 # What is known of every response; NULL for a factor, and of models by older versions.
 response_table <- function(x, arg = "x") {

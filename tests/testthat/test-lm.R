@@ -409,3 +409,38 @@ test_that("R-squared is that of rows left out, weighted where rows are", {
   expect_output(print(summary(fit)), "R-squared of rows left out: 0.")
   expect_null(summary(kernel_lm(Species ~ ., iris))$r.squared)
 })
+
+test_that("several responses are printed one by one, in at most twelve lines", {
+  y <- as.matrix(iris[3:4])
+  fit <- kernel_lm(iris[1:2], y, size = 5)
+  rows <- fit$responses
+  expect_equal(rows$error, unname(colMeans((y - fitted(fit))^2)))
+  expect_equal(rows$variance, unname(apply(y, 2, var)) * 149 / 150)
+  expect_equal(mean(rows$left_out), min(fit$loo$loss))
+  alone <- kernel_lm(iris[1:2], y[, 2], size = 5, ridge = fit$ridge)
+  at <- which(alone$loo$size == fit$size)
+  expect_equal(rows$left_out[2], alone$loo$loss[at])
+  out <- capture.output(print(fit))
+  for (i in 1:2) {
+    expect_match(out[3 + i], paste0("^  ", colnames(y)[i], " +", signif(rows$error[i], 4)))
+  }
+  expect_equal(summary(fit)$responses$r.squared, 1 - rows$left_out / rows$variance)
+  expect_output(print(summary(fit)), "of all responses together\n +response r.squared\n")
+  bent <- matrix(seq(0, 1, length.out = 60))
+  many <- kernel_lm(bent, sapply(1:9, function(i) i * sin(12 * bent[, 1])))
+  out <- capture.output(print(many))
+  expect_length(out, 11)
+  expect_match(out[10:11], "and 3 more$|still falling")
+  expect_output(print(within_list(many, responses = NULL)), "mean squared error: .* leave-one-out")
+  expect_error(print(within_list(many, responses = 3)), class = "kernelect_error_model")
+})
+
+test_that("errors of a fit to weighted rows are called weighted, kept or not", {
+  w <- rep(1:2, 75)
+  for (keep in c(TRUE, FALSE)) {
+    expect_output(print(kernel_lm(iris[1:4], iris$Species, weights = w, keep = keep)),
+      "\nweighted error rate: ")
+    expect_output(print(kernel_lm(iris[1:4], iris$Species, keep = keep)), "\nerror rate: ")
+  }
+  expect_output(print(kernel_lm(mpg ~ wt, mtcars, weights = hp)), "\nweighted mean squared error: ")
+})
