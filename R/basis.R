@@ -70,7 +70,7 @@
 #'   (mean residual norm E(M));
 #' * `stop`: what ended the path: `"rank"`, `"tol"`, `"threshold"` or `"size"`;
 #' * `center_index`: rows that stand for the centre, or NULL;
-#' * `method`, `n` (training rows), `scaling` (column means and sds, or NULL);
+#' * `method`, `tol` (as given), `n` (training rows), `scaling` (column means and sds, or NULL);
 #' * `row_names`, `center_names`: names of the rows picked and of those that stand for the centre,
 #'   by which columns of a cross-Gram matrix are found (NULL unless from a Gram matrix with names);
 #' * `cholesky` (size x size), `center_vectors`, `shift`, `input`, `updates`: what `predict()`
@@ -355,7 +355,8 @@ new_basis <- function(fit, control, n, kernel = NULL, vectors = NULL, center_vec
     index = fit$index, vectors = vectors, kernel = kernel, path = path, stop = fit$stop,
     center_index = if (length(fit$center)) fit$center, method = control$method, n = n,
     scaling = scaling, cholesky = fit$cholesky, center_vectors = center_vectors, shift = fit$shift,
-    input = input, updates = fit$updates, row_names = row_names, center_names = center_names
+    input = input, updates = fit$updates, row_names = row_names, center_names = center_names,
+    tol = control$tol
   ))
 }
 

@@ -18,7 +18,8 @@ print.kernel_lm <- function(x, ...) guard_model("x", {
     cat(training_error_words(x), "\n", sep = "")
   }
   if (wants_more_rows(x)) {
-    cat("         still falling at the end of the basis: a smaller `tol` may be better\n")
+    cat("         still falling at the end of the basis: try ", more_rows_words(x$basis), "\n",
+        sep = "")
   }
   invisible(x)
 })
@@ -57,6 +58,14 @@ response_table <- function(x, arg = "x") {
 # explained without having seen the row.
 left_out_share <- function(responses) {
   if (!is.null(responses)) 1 - sum(responses$left_out) / sum(responses$variance)
+}
+
+# The narrower kernels that kernel_tune() tries do as well where columns are few.
+more_rows_words <- function(basis) {
+  known <- is_number(basis$tol)
+  paste0(if (known) paste0("`tol = ", format(basis$tol / 10, digits = 3), "`") else
+           "a smaller `tol`",
+         if (isTRUE(basis$input$width <= 2)) ", or `kernel_tune()`")
 }
 
 # All of a basis that its tolerance cut is better by a fifth than the size tried before it.

@@ -367,13 +367,20 @@ test_that("weights that sum to less than the coefficients are warned of", {
 })
 
 test_that("a basis at whose end leave-one-out still falls is said to want more rows", {
-  hint <- function(fit) any(grepl("a smaller `tol` may be better", capture.output(print(fit))))
+  words <- function(fit) paste(capture.output(print(fit)), collapse = "\n")
+  hint <- function(fit) grepl("still falling at the end of the basis: try", words(fit))
   bent <- data.frame(x = seq(0, 1, length.out = 60))
   bent$y <- sin(12 * bent$x)
   fit <- kernel_lm(y ~ x, bent)
   loss <- function(size) min(fit$loo$loss[fit$loo$size == size])
   expect_lt(loss(5), 0.8 * loss(3))
   expect_true(hint(fit))
+  expect_match(words(fit), "try `tol = 0.001`, or `kernel_tune()`", fixed = TRUE)
+  expect_match(words(update(fit, tol = 0.02)), "try `tol = 0.002`, or", fixed = TRUE)
+  fit$basis$tol <- NULL # as of older versions
+  expect_match(words(fit), "try a smaller `tol`, or", fixed = TRUE)
+  wide <- kernel_lm(y ~ x + I(0 * x) + I(0 * x + 1), bent)
+  expect_match(words(wide), "try `tol = 0.001`$")
   bent$y <- bent$y + 0.3 * random_matrix(60, 1)[, 1]
   expect_false(hint(kernel_lm(y ~ x, bent, tol = 1e-8)))
   expect_false(hint(kernel_lm(y ~ x, bent, size = 3))) # as asked for
