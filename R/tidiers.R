@@ -22,9 +22,11 @@
 #' | [kernel_tune()] | candidate | those of `results` |
 #'
 #' `glance()` gives one row: the number of rows, what was chosen, and how well it does on rows left
-#' out where that is known. `augment()` puts predictions beside the rows: `.fitted` and `.resid` for
-#' numbers; `.pred_class` and a `.pred_` column a class, with its probability, for classes;
-#' scores or coordinates (`.KPC1`, ...) for the others.
+#' out where that is known; for [kernel_lm()] of numbers `r.squared` is that of rows left out, see
+#' there. `augment()` puts predictions beside the rows: `.fitted` and `.resid` for
+#' numbers (without `data` also `.hat`, the leverage, where the model keeps it); `.pred_class`
+#' and a `.pred_` column a class, with its probability, for classes; scores or coordinates
+#' (`.KPC1`, ...) for the others.
 #'
 #' Each is a tibble where the tibble package is installed, else a data frame.
 #' @param x a fitted model.
@@ -205,10 +207,23 @@ augment.kernelect_model <- function(x, data = NULL, newdata = NULL, ...) {
   validate_model(x, "x")
   if (!is.null(newdata)) return(as_tidy(data.frame(newdata, predicted_columns(x, newdata),
                                                    check.names = FALSE)))
-  columns <- if (is.null(data)) predicted_columns(x) else predicted_columns(x, data)
-  response <- if (!is.null(data) && !is.null(columns$.fitted)) observed_response(x, data)
+  if (is.null(data)) return(as_tidy(training_columns(x)))
+  columns <- predicted_columns(x, data)
+  response <- if (!is.null(columns$.fitted)) observed_response(x, data)
   if (is.numeric(response)) columns$.resid <- response - columns$.fitted
-  as_tidy(if (is.null(data)) columns else data.frame(data, columns, check.names = FALSE))
+  as_tidy(data.frame(data, columns, check.names = FALSE))
+}
+
+# Of a regression also what it keeps of the training rows beside fitted values.
+training_columns <- function(x) {
+  columns <- predicted_columns(x)
+  fit <- if (inherits(x, "kernel_tune")) x$model else x
+  if (is.null(fit$residuals) || is_classifier(fit)) return(columns)
+  residuals <- as.data.frame(stats::residuals(fit), optional = TRUE)
+  names(residuals) <- sub("^.fitted", ".resid", names(columns))
+  columns <- cbind(columns, residuals)
+  if (!is.null(fit$leverage)) columns$.hat <- unname(stats::hatvalues(fit))
+  columns
 }
 
 # The response among the training data, where a formula tells it.

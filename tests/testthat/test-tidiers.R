@@ -86,6 +86,27 @@ test_that("frequencies of a resampled ranking are tidied in its order", {
   expect_equal(sum(out$frequency), 2)
 })
 
+test_that("augment without data gives what a regression keeps of its rows", {
+  skip_if_not_installed("generics")
+  augment <- function(...) as.data.frame(tidied("augment", ...))
+  gaps <- mtcars
+  gaps$wt[3] <- NA
+  fit <- suppressMessages(kernel_lm(mpg ~ wt + hp, gaps, na_action = "exclude"))
+  out <- augment(fit)
+  expect_identical(out, data.frame(.fitted = unname(fitted(fit)), .resid = unname(residuals(fit)),
+    .hat = unname(hatvalues(fit))))
+  expect_true(all(is.na(out[3, ])))
+  two <- kernel_lm(cbind(mpg, qsec) ~ wt, mtcars)
+  out <- augment(two)
+  expect_named(out, c(".fitted_mpg", ".fitted_qsec", ".resid_mpg", ".resid_qsec", ".hat"))
+  expect_equal(out$.fitted_qsec + out$.resid_qsec, mtcars$qsec)
+  fused <- kernel_fusion(mpg ~ wt + hp, mtcars)
+  expect_identical(augment(fused)$.resid, unname(residuals(fused)))
+  tuned <- kernel_tune(dist ~ speed, cars, folds = 2, grid = list(size = 2:3))
+  expect_identical(augment(tuned), augment(tuned$model))
+  expect_false(any(grepl("resid", names(augment(kernel_lm(Species ~ ., iris))))))
+})
+
 test_that("residuals are left out where no formula tells the response", {
   skip_if_not_installed("generics")
   x <- mtcars[c("wt", "hp")]
