@@ -30,8 +30,16 @@
 #' intervals do not know. Such a model does not extrapolate; a sum such as
 #' `rbf_kernel() + linear_kernel()` goes on as a line.
 #'
-#' A smooth response of one or two columns can want more rows than `tol = 0.01` gives: `print()`
-#' says so where leave-one-out still falls at the end of the basis.
+#' A smooth response of one or two columns can want more rows than `tol = 0.01` gives, or a narrower
+#' kernel: try `tol = 1e-3` and less while leave-one-out falls, or let [kernel_tune()] choose the
+#' width. `print()` says so where leave-one-out still falls at the end of the basis.
+#'
+#' Several responses share one basis, and size and ridge are chosen by the sum of their losses:
+#' scale responses of different units first. `summary()` and `glance()` (see [tidiers]) tell the
+#' R-squared of rows left out, 1 - `loss` / variance of `y` (of several responses: of all together).
+#'
+#' A formula lists columns: interactions (`a:b`, `a * b`) are refused, as a kernel of several
+#' columns has them already, and so is `offset()`: fit `y - offset`, and add it to predictions.
 #'
 #' Probabilities of classes come from the values that the regression gives to rows left out: a
 #' softmax with one slope and an offset for each class is fitted to them, shrunk a little.
