@@ -71,7 +71,8 @@ more_rows_words <- function(basis) {
 # All of a basis that its tolerance cut is better by a fifth than the size tried before it.
 wants_more_rows <- function(x) {
   sizes <- sort(unique(x$loo$size), decreasing = TRUE)
-  if (!identical(x$basis$stop, "tol") || length(sizes) < 2L) return(FALSE)
+  tried <- !is.null(x$grown) && isTRUE(x$basis$tol > 1.5 * least_tol)
+  if (tried || !identical(x$basis$stop, "tol") || length(sizes) < 2L) return(FALSE)
   least <- vapply(sizes[1:2], function(size) min(x$loo$loss[x$loo$size == size]), 0)
   length(x$basis$index) == sizes[1L] && least[1L] < 0.8 * least[2L]
 }

@@ -366,12 +366,74 @@ test_that("weights that sum to less than the coefficients are warned of", {
   expect_warning(few(5 / 32), class = "kernelect_warning_weights")
 })
 
+# As fit_growing() has it, by bases that are given.
+reference_grown <- function(x, y, method) {
+  fit_at <- function(tol, size) {
+    kernel_lm(x, y, basis = kernel_basis(x, method = method, tol = tol, size = size))
+  }
+  best <- fit_at(0.01, 1000)
+  for (tol in c(1e-3, 1e-4)) {
+    if (best$basis$stop != "tol" || best$size < max(best$loo$size)) break
+    new <- fit_at(tol, floor(nrow(x) / 3))
+    if (min(new$loo$loss) > 0.98 * min(best$loo$loss) && max(new$loo$size) > max(best$loo$size)) break
+    best <- new
+  }
+  best
+}
+
+test_that("the basis of a curve goes on where leave-one-out takes all of it", {
+  x <- matrix(seq(0, 1, length.out = 90))
+  noise <- random_matrix(90, 1)[, 1]
+  curves <- list(
+    sin(12 * x[, 1]) + 0.05 * noise, sin(25 * x[, 1]) + 0.05 * noise, x[, 1] + noise, noise
+  )
+  grown <- list()
+  for (y in curves) {
+    for (method in c("fvs", "cholesky")) {
+      fit <- kernel_lm(x, y, basis = method)
+      known <- reference_grown(x, y, method)
+      expect_identical(fit$basis$index, known$basis$index)
+      expect_equal(fit$loo, known$loo, tolerance = 1e-8)
+      expect_equal(coef(fit), coef(known), tolerance = 1e-6)
+      grown <- c(grown, fit$grown)
+    }
+  }
+  expect_identical(range(unlist(grown)), 0:1) # some do, some do not
+  weights <- rep_len(1:3, 90)
+  rows <- rep(1:90, weights)
+  a <- kernel_lm(x, curves[[2]], weights = weights)
+  b <- kernel_lm(x[rows, , drop = FALSE], curves[[2]][rows])
+  expect_identical(c(a$grown, rows[b$basis$index]), c(b$grown, a$basis$index))
+  expect_lte(max(a$loo$size), 60)
+})
+
+test_that("a basis does not go on beyond what was asked for, nor of many columns", {
+  x <- matrix(seq(0, 1, length.out = 90))
+  y <- sin(25 * x[, 1])
+  expect_null(kernel_lm(x, y, tol = 0.01)$grown)
+  expect_null(kernel_lm(x, y, size = 5)$grown)
+  expect_null(kernel_lm(x, y, basis = "random")$grown)
+  expect_null(kernel_lm(x, y, basis = kernel_basis(x))$grown)
+  expect_null(kernel_lm(cbind(x, x^2, x^3), y)$grown)
+  expect_null(kernel_lm(K = gram(x), y = y)$grown)
+  expect_false(is.null(kernel_lm(cbind(x, x^2), y)$grown))
+  source <- row_source(function(i) x[30 * i - 29:0, , drop = FALSE], c(30, 30, 30))
+  expect_same_model(kernel_lm(source, y), kernel_lm(x, y))
+})
+
+test_that("the log of a lost worker goes with the tolerance that it was at", {
+  log <- list(job = list(rule = list(tol = 1e-3)), answers = list())
+  expect_null(resume_at(NULL, 0.01))
+  expect_null(resume_at(log, 0.01))
+  expect_identical(resume_at(log, 1e-3), log)
+})
+
 test_that("a basis at whose end leave-one-out still falls is said to want more rows", {
   words <- function(fit) paste(capture.output(print(fit)), collapse = "\n")
   hint <- function(fit) grepl("still falling at the end of the basis: try", words(fit))
   bent <- data.frame(x = seq(0, 1, length.out = 60))
   bent$y <- sin(12 * bent$x)
-  fit <- kernel_lm(y ~ x, bent)
+  fit <- kernel_lm(y ~ x, bent, tol = 0.01)
   loss <- function(size) min(fit$loo$loss[fit$loo$size == size])
   expect_lt(loss(5), 0.8 * loss(3))
   expect_true(hint(fit))
@@ -381,6 +443,8 @@ test_that("a basis at whose end leave-one-out still falls is said to want more r
   expect_match(words(fit), "try a smaller `tol`, or", fixed = TRUE)
   wide <- kernel_lm(y ~ x + I(0 * x) + I(0 * x + 1), bent)
   expect_match(words(wide), "try `tol = 0.001`$")
+  grown <- kernel_lm(y ~ x, bent)
+  expect_identical(c(grown$grown, hint(grown)), c(TRUE, FALSE))
   bent$y <- bent$y + 0.3 * random_matrix(60, 1)[, 1]
   expect_false(hint(kernel_lm(y ~ x, bent, tol = 1e-8)))
   expect_false(hint(kernel_lm(y ~ x, bent, size = 3))) # as asked for
@@ -434,7 +498,7 @@ test_that("several responses are printed one by one, in at most twelve lines", {
   expect_equal(summary(fit)$responses$r.squared, 1 - rows$left_out / rows$variance)
   expect_output(print(summary(fit)), "of all responses together\n +response r.squared\n")
   bent <- matrix(seq(0, 1, length.out = 60))
-  many <- kernel_lm(bent, sapply(1:9, function(i) i * sin(12 * bent[, 1])))
+  many <- kernel_lm(bent, sapply(1:9, function(i) i * sin(12 * bent[, 1])), tol = 0.01)
   out <- capture.output(print(many))
   expect_length(out, 11)
   expect_match(out[10:11], "and 3 more$|still falling")
