@@ -132,7 +132,7 @@ plot.kernel_basis <- function(x, log = "", ...) guard_model("x", {
   log <- check_choice(log, "log", c("", "y"))
   path <- x$path
   L <- nrow(path)
-  local_par(mgp = c(if (log == "y") 2.8 else 2.5, 0.7, 0))
+  local_par()
   if (log == "y") plot_decay(path, ...) else plot_fitness(path, x$n, ...)
   at <- unique(pmax(round(pretty(c(1, L))), 1))
   graphics::axis(1, at[at <= L])

@@ -382,7 +382,7 @@ plot_weight_path <- function(x, n, ...) {
   colour <- rep("grey75", ncol(size))
   colour[best] <- class_colours(length(best))
   names <- shorten(colnames(size)[best], 14L)
-  local_par(mar = wider(4L, 1.1 + 0.45 * max(nchar(names))), mgp = c(3, 0.7, 0))
+  local_par(mar = wider(4L, 1.1 + 0.45 * max(nchar(names))))
   limits <- range(shown, na.rm = TRUE)
   if (limits[2L] < 1.01 * limits[1L]) limits <- limits * c(0.5, 2)
   draw(graphics::matplot, list(

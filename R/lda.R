@@ -466,10 +466,10 @@ plot_one_axis <- function(x, ...) {
   curves <- lapply(scores, stats::density)
   colours <- class_colours(length(curves))
   names <- shorten(names(curves), 20L)
-  local_par()
+  height <- c(0, max(unlist(lapply(curves, `[[`, "y"))))
+  local_par(las = upright(height))
   draw(graphics::plot, list(
-    x = limits_with_key(unlist(lapply(curves, `[[`, "x")), names),
-    y = c(0, max(unlist(lapply(curves, `[[`, "y")))),
+    x = limits_with_key(unlist(lapply(curves, `[[`, "x")), names), y = height,
     type = "n", xlab = sprintf("axis 1 (classes: %.0f %% of inertia)", 100 * x$values),
     ylab = "density",
     main = misclassified_title(x)

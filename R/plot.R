@@ -36,10 +36,12 @@ wider <- function(side, lines) {
   replace(mar, side, pmax(mar[side], lines))
 }
 
-# Tick labels upright while they leave the label of the axis its place, else along the axis.
+# Tick labels upright while they leave the label of the axis its place in the margin, else along
+# the axis.
 upright <- function(values) {
   values <- values[is.finite(values)]
-  if (length(values) && nchar(format(pretty(values))[1L]) > 4L) 0 else 1
+  letters <- if (length(values)) nchar(format(pretty(values))[1L]) else 0L
+  if (0.5 * letters > graphics::par("mar")[2L] - 1.8) 0 else 1
 }
 
 # Long names keep both ends: the numbers that tell them apart are often last.
@@ -77,9 +79,13 @@ draw <- function(f, defaults, ..., title_line = 0.9) {
   shrink <- fitting_label(settings$ylab)
   if (shrink < 1 && is.null(settings$cex.lab)) settings$cex.lab <- shrink * graphics::par("cex.lab")
   title <- settings$main
+  label <- settings$ylab
   if (!is.null(title)) settings$main <- ""
+  if (!is.null(label)) settings$ylab <- ""
   do.call(f, settings)
-  if (is.null(title) || identical(settings$ann, FALSE)) return(invisible())
+  if (identical(settings$ann, FALSE)) return(invisible())
+  if (!is.null(label)) add_label(label, settings)
+  if (is.null(title)) return(invisible())
   look <- c("cex.main", "font.main", "col.main")
   look <- utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))])
   add_title(title, look, title_line)
@@ -109,6 +115,38 @@ fitting_label <- function(label) {
   long <- if (is.character(label)) max(nchar(label)) * lines_a_letter * graphics::par("cex") else 0
   room <- graphics::par("pin")[2L] / graphics::par("csi") + 2.5
   max(0.65, min(1, room / max(long, 1)))
+}
+
+# The label beside the plot, off the numbers at its ticks.
+add_label <- function(label, settings) {
+  look <- settings[intersect(c("cex.lab", "col.lab", "font.lab", "family"), names(settings))]
+  do.call(graphics::title, c(list(ylab = label, line = label_line(settings)), look))
+}
+
+# Where the user says it, else beyond the widest number, whose width depends on the font, as long as
+# the margin is wide enough.
+label_line <- function(settings) {
+  if (!is.null(settings$mgp)) return(settings$mgp[1L])
+  setting <- function(name) {
+    if (is.null(settings[[name]])) graphics::par(name) else settings[[name]]
+  }
+  line <- graphics::par("csi") * graphics::par("mex")
+  room <- graphics::par("plt")[1L] * graphics::par("fin")[1L] / line - 0.9
+  long <- if (setting("las") %in% 1:2) {
+    max(0, graphics::strwidth(tick_labels(settings), "inches", cex = setting("cex.axis"),
+                              family = setting("family"))) / line
+  } else {
+    0.75
+  }
+  mgp <- graphics::par("mgp")
+  min(room, max(mgp[1L], mgp[2L] + long + 0.4))
+}
+
+# The numbers of the axis on the left; log_axis() draws those of a logarithmic one.
+tick_labels <- function(settings) {
+  if (graphics::par("ylog")) return(log_ticks(10^graphics::par("usr")[3:4])$labels)
+  drawn <- !identical(settings$yaxt, "n") && !identical(settings$axes, FALSE)
+  if (drawn) format(graphics::axTicks(2L), trim = TRUE) else character()
 }
 
 # Above the middle of the plot, or of the figure, where there is more room.

@@ -151,7 +151,6 @@ test_that("a title can be styled or left out", {
   words <- plot_words(plot(fit, ann = FALSE))
   expect_false(any(grepl("rows", words)))
   expect_false(any(grepl("fitness 0", plot_words(plot(fit, main = NULL)))))
-  expect_identical(c(upright(c(NA, Inf)), upright(c(0, 1)), upright(c(0, 1e6))), c(1, 1, 0))
 })
 
 test_that("a key stands above the plot while it fits, else in room made for it at the right", {
@@ -414,10 +413,16 @@ test_that("tints go to white, short tick labels stay upright, room is never take
   expect_identical(tint(c("#0072B2", "#000000"), 1), c("#0072B2", "#000000"))
   expect_identical(tint("#64C800", 0.25),
     grDevices::rgb(t(0.25 * c(100, 200, 0) + 0.75 * 255), maxColorValue = 255))
-  expect_identical(c(upright(c(0, 5000, NA, Inf)), upright(c(0, 50000, Inf)), upright(numeric())),
-    c(1, 0, 1))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
+  expect_identical(c(upright(c(0, 5000, NA, Inf)), upright(c(0, 50000, Inf)), upright(numeric())),
+    c(1, 0, 1))
+  expect_identical(c(upright(c(NA, Inf)), upright(c(0, 1)), upright(c(0, 1e6))), c(1, 1, 0))
+  # a narrow margin has no room for numbers and label side by side, a wide one has for longer ones
+  graphics::par(mar = c(5, 3, 3, 2))
+  expect_identical(c(upright(c(0, 5)), upright(c(0, 5000))), c(1, 0))
+  graphics::par(mar = c(5, 6, 3, 2))
+  expect_identical(c(upright(c(0, 5e4)), upright(c(0, 1e9 + 1))), c(1, 1))
   graphics::par(mar = c(5, 4, 3, 2))
   expect_identical(wider(c(2L, 4L), c(3, 3)), c(5, 4, 3, 3))
   ended <- character()
@@ -1026,6 +1031,7 @@ test_that("tuned widths and ridges are drawn on their own axes, the best of the 
 test_that("a label longer than its axis is drawn smaller, unless its size is given", {
   grDevices::pdf(NULL, width = 4, height = 4)
   on.exit(grDevices::dev.off())
+  graphics::plot.new()
   seen <- function(...) {
     got <- NULL
     draw(function(...) got <<- list(...), list(ylab = strrep("long ", 60)), ...)
@@ -1033,6 +1039,40 @@ test_that("a label longer than its axis is drawn smaller, unless its size is giv
   }
   expect_equal(seen(), 0.65 * graphics::par("cex.lab"))
   expect_identical(seen(cex.lab = 2), 2)
+})
+
+test_that("the label of an axis stands off the numbers at its ticks, whatever the font", {
+  thousands <- transform(mtcars, mpg = 100 * mpg, hp = 10 * hp)
+  fit <- kernel_lm(mpg ~ wt + hp, thousands, size = 6)
+  flowers <- transform(iris, Sepal.Width = 1000 * Sepal.Width)
+  lda <- kernel_lda(Species ~ ., flowers)
+  plots <- list(
+    observed = function() plot(fit),
+    hp = function() plot_effect(fit, thousands, c("wt", "hp"), grid = 5),
+    "mean prediction of mpg" = function() plot_effect(fit, thousands, "wt", grid = 5),
+    "Sepal.Width" = function(...) {
+      plot_boundary(lda, flowers, c("Petal.Width", "Sepal.Width"), grid = 5)
+    },
+    "residual trace / trace" = function() plot(kernel_basis(iris[1:4], size = 30), log = "y"),
+    density = function() plot(kernel_lda(factor(am) ~ wt + hp, mtcars, size = 5))
+  )
+  for (label in names(plots)) for (family in c("sans", "mono")) for (mar in c(4.1, 3)) {
+    if (mar == 3 && label == "residual trace / trace") next # powers are not turned
+    d <- drawing({
+      graphics::par(family = family, mar = c(5, mar, 4, 2))
+      plots[[label]]()
+    })
+    beside <- text_of(d, label)
+    # letters such as g reach to the right of the line
+    end <- beside$x + 0.22 * beside$size
+    number <- suppressWarnings(as.numeric(d$text$text))
+    ticks <- d$text[!is.na(number) & d$text$x < d$frame[1] & d$text$y > d$frame[3] - 5, ]
+    left <- ifelse(ticks$angle == 90, ticks$x - 0.72 * ticks$size, ticks$start_x)
+    expect_gt(min(left) - end, 0, label = paste(label, family, mar))
+    expect_gte(beside$x - 0.75 * beside$size, 0)
+  }
+  d <- drawing(plot(fit, mgp = c(1, 0.7, 0)))
+  expect_equal(text_of(d, "observed")$x, d$frame[1] - 14.4 * 1.2, tolerance = 0.02)
 })
 
 test_that("without rows left out a title has the share misclassified when fitted", {
