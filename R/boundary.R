@@ -373,9 +373,10 @@ held_words <- function(held, room = graphics::par("fin")[1L] / (0.8 * graphics::
   words
 }
 
-note_below <- function(words) {
-  graphics::mtext(words, 1, line = 3, cex = 0.8 * graphics::par("cex"), col = "grey30",
-                  at = graphics::grconvertX(0.5, "nfc", "user"))
+note_below <- function(words, line = 3) {
+  room <- graphics::par("fin")[1L] / graphics::strwidth(words, "inches", cex = 0.8)
+  graphics::mtext(words, 1, line = line, cex = 0.8 * min(1, 0.97 * room) * graphics::par("cex"),
+                  col = "grey30", at = graphics::grconvertX(0.5, "nfc", "user"))
 }
 
 draw_boundary <- function(found) {

@@ -228,13 +228,17 @@ draw_effect <- function(effect, ...) {
   names <- if (k > 1L) shorten(levels(group), 20L)
   height <- range(if (k == 1L) effect[c("low", "high")] else effect$mean, na.rm = TRUE)
   wide <- range(at) + if (is.null(labels)) 0 else c(-0.4, 0.4)
-  local_par(las = upright(height), mgp = c(2, 0.6, 0))
+  below <- level_names(labels)
+  local_par(las = upright(height), mgp = c(2, 0.6, 0), mar = wider(1L, below$foot + 2.1))
   draw(graphics::plot, list(
     x = limits_with_key(wide, names), y = height, type = "n", xlab = column,
     ylab = effect_label(effect), main = effect_title(effect),
     xaxt = if (is.null(labels)) "s" else "n"
-  ), ..., title_line = title_over(names))
-  if (!is.null(labels)) graphics::axis(1, seq_along(labels), shorten(labels, 14L))
+  ), ..., title_line = title_over(names), foot = below$foot)
+  if (!is.null(labels)) {
+    graphics::axis(1, seq_along(labels), labels = FALSE)
+    add_names(below$names, 1L, seq_along(labels), below$turned)
+  }
   for (i in seq_len(k)) {
     part <- group == levels(group)[i]
     effect_line(at[part], effect[part, ], colours[i], i, labels, band = k == 1L)
@@ -242,7 +246,18 @@ draw_effect <- function(effect, ...) {
   if (is.null(labels)) graphics::rug(attr(effect, "rows")[[column]], col = "grey40", quiet = TRUE)
   look <- if (is.null(labels)) list(lty = seq_len(k)) else list(pch = class_symbols(k))
   if (k > 1L) do.call(add_key, c(list(names, colours), look))
-  note_below(effect_note(effect, k == 1L))
+  note_below(effect_note(effect, k == 1L), below$foot + 1)
+}
+
+# Names of levels for the axis below, turned where they do not fit side by side, and the line of the
+# label below them.
+level_names <- function(labels) {
+  if (is.null(labels)) return(list(foot = 2))
+  names <- shorten(labels, 14L)
+  if (!crowded(names)) return(list(names = names, turned = FALSE, foot = 2))
+  room <- 0.35 * graphics::par("fin")[2L] / (graphics::par("csi") * graphics::par("mex"))
+  names <- shorten(labels, max(6L, min(24L, floor(room / lines_a_letter))))
+  list(names = names, turned = TRUE, foot = 1 + 1.1 * lines_a_letter * max(nchar(names)))
 }
 
 effect_line <- function(at, part, colour, lty, labels, band) {

@@ -412,16 +412,21 @@ spread_labels <- function(at) {
 }
 
 plot_final_weights <- function(x, n, ...) {
-  table <- utils::head(fusion_table(x), n)
-  size <- stats::setNames((x$weights * x$mean_diagonal)[table$kernel], table$kernel)
-  local_par()
-  draw(graphics::dotchart, list(
-    x = rev(unname(size)), labels = rev(shorten(names(size), 20L)),
-    cex = min(1, graphics::par("pin")[2L] / (graphics::par("csi") * (length(size) + 1))),
-    pch = 16, xlim = c(0, max(size)),
-    color = rev(ifelse(size > 0, palette_classes[1L], "grey60")), xlab = "weight x mean diagonal",
-    main = sprintf("%s carries %.0f%% of the fused kernel", shorten(table$kernel[1L], 24L),
-                   100 * table$share[1L])
-  ), ...)
+  size <- final_weights(x, n)
+  kept <- size > 0
+  plot_dots(unname(size), names(size), list(
+    names = ifelse(kept, "black", "grey50"), points = ifelse(kept, palette_classes[1L], "grey60")
+  ), list(xlim = c(0, max(size)), xlab = "weight x mean diagonal", main = share_title(x)), ...)
   invisible(size)
+}
+
+# The largest `n`, each times the mean diagonal of its kernel.
+final_weights <- function(x, n) {
+  kernels <- utils::head(fusion_table(x), n)$kernel
+  stats::setNames((x$weights * x$mean_diagonal)[kernels], kernels)
+}
+
+share_title <- function(x) {
+  first <- fusion_table(x)[1L, ]
+  sprintf("%s carries %.0f%% of the fused kernel", shorten(first$kernel, 24L), 100 * first$share)
 }

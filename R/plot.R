@@ -63,11 +63,40 @@ side_names <- function(names, most = 24L, share = 0.45) {
   list(names = names, lines = 1.5 + lines_a_letter * max(nchar(names)))
 }
 
+# Are names below the plot too long to stand side by side between these margins?
+crowded <- function(names, mar = graphics::par("mar")) {
+  length(names) * lines_a_letter * max(nchar(names)) > lines_across() - mar[2L] - mar[4L]
+}
+
+# The least that letters are made smaller to.
+least_cex <- 0.45
+
+# Names in the margin, as large as their places `at` allow: an axis would leave out every other one.
+# Some of the names, rather than all of them too small to read.
+add_names <- function(names, side, at, turned = FALSE, most = 1, col = "black") {
+  usr <- graphics::par("usr")
+  place <- graphics::par("pin")[side] / diff(usr[if (side == 1L) 1:2 else 3:4])
+  needed <- if (side == 1L && !turned) widest_pair(names) else graphics::par("csi")
+  fits <- place / needed
+  step <- ceiling(least_cex / fits)
+  named <- seq(1, length(names), by = step)
+  if (step > 1) most <- min(most, 0.6)
+  graphics::mtext(names[named], side, at = at[named], line = 0.4,
+                  las = if (side == 1L && !turned) 1 else 2, col = rep_len(col, length(names))[named],
+                  cex = graphics::par("cex") * min(most, step * fits))
+}
+
+# From the middle of a name to that of the next one, with a gap.
+widest_pair <- function(names) {
+  half <- graphics::strwidth(names, "inches") / 2
+  max(half[-1L] + half[-length(half)], half) + graphics::strwidth("n", "inches")
+}
+
 # ---- drawing ------------------------------------------------------------------------
 
 # Draw with `defaults`, each of which the user's `...` may replace. A strip below the title takes
-# `title_line = above_strip`.
-draw <- function(f, defaults, ..., title_line = 0.9) {
+# `title_line = above_strip`, names below the plot `foot`, the line of the label below them.
+draw <- function(f, defaults, ..., title_line = 0.9, foot = NULL) {
   given <- list(...)
   taken <- intersect(c("x", "y", "height"), names(given))
   if (length(taken)) {
@@ -79,12 +108,13 @@ draw <- function(f, defaults, ..., title_line = 0.9) {
   shrink <- fitting_label(settings$ylab)
   if (shrink < 1 && is.null(settings$cex.lab)) settings$cex.lab <- shrink * graphics::par("cex.lab")
   title <- settings$main
-  label <- settings$ylab
+  labels <- list(ylab = settings$ylab, xlab = if (!is.null(foot)) settings$xlab)
   if (!is.null(title)) settings$main <- ""
-  if (!is.null(label)) settings$ylab <- ""
+  settings[names(Filter(Negate(is.null), labels))] <- ""
   do.call(f, settings)
   if (identical(settings$ann, FALSE)) return(invisible())
-  if (!is.null(label)) add_label(label, settings)
+  add_label(labels["ylab"], settings, label_line(settings))
+  add_label(labels["xlab"], settings, foot)
   if (is.null(title)) return(invisible())
   look <- c("cex.main", "font.main", "col.main")
   look <- utils::modifyList(graphics::par(look), settings[intersect(look, names(settings))])
@@ -117,13 +147,14 @@ fitting_label <- function(label) {
   max(0.65, min(1, room / max(long, 1)))
 }
 
-# The label beside the plot, off the numbers at its ticks.
-add_label <- function(label, settings) {
+# `label`: a list of one, `xlab` or `ylab`.
+add_label <- function(label, settings, line) {
+  if (is.null(label[[1L]])) return(invisible())
   look <- settings[intersect(c("cex.lab", "col.lab", "font.lab", "family"), names(settings))]
-  do.call(graphics::title, c(list(ylab = label, line = label_line(settings)), look))
+  do.call(graphics::title, c(label, list(line = line), look))
 }
 
-# Where the user says it, else beyond the widest number, whose width depends on the font, as long as
+# The line of the label beside the plot: where the user says it, else beyond the widest number, whose width depends on the font, as long as
 # the margin is wide enough.
 label_line <- function(settings) {
   if (!is.null(settings$mgp)) return(settings$mgp[1L])
@@ -318,10 +349,9 @@ plot_confusion <- function(confusion, title, ..., xlab = "predicted class", ylab
   k <- nrow(confusion)
   share <- confusion / pmax(rowSums(confusion), 1)
   side <- side_names(rownames(confusion), share = 0.35)
-  # turned, if side by side is too wide
   mar <- wider(2L, side$lines + 1.2)
-  wide <- k * lines_a_letter * max(nchar(side$names)) > lines_across() - mar[2L] - mar[4L]
-  below <- if (wide) side$lines + 1.5 else 0
+  turned <- crowded(side$names, mar)
+  below <- if (turned) side$lines + 1.5 else 0
   local_par(mar = pmax(mar, c(below, 0, 0, 0)))
   shades <- grDevices::colorRampPalette(c("#FFFFFF", palette_classes[1L]))(64L)
   draw(graphics::image, list(
@@ -329,15 +359,44 @@ plot_confusion <- function(confusion, title, ..., xlab = "predicted class", ylab
     zlim = c(0, 1), col = shades, axes = FALSE, xlab = "", ylab = "", main = title
   ), ...)
   cex <- graphics::par("cex")
-  graphics::mtext(side$names, 1, at = seq_len(k), line = 0.4, las = if (below) 2 else 1, cex = cex)
-  graphics::mtext(rev(side$names), 2, at = seq_len(k), line = 0.4, cex = cex)
-  graphics::mtext(xlab, 1, line = if (below) side$lines else 2.4, cex = cex)
+  add_names(side$names, 1L, seq_len(k), turned)
+  add_names(side$names, 2L, rev(seq_len(k)))
+  graphics::mtext(xlab, 1, line = if (turned) side$lines else 2.4, cex = cex)
   graphics::mtext(ylab, 2, line = side$lines, las = 0, cex = cex)
-  counts <- confusion[k:1L, , drop = FALSE]
-  graphics::text(col(counts), row(counts), counts,
-                 col = ifelse(share[k:1L, , drop = FALSE] > 0.5, "white", "black"))
+  add_counts(confusion[k:1L, , drop = FALSE], share[k:1L, , drop = FALSE])
   graphics::box()
   invisible(confusion)
+}
+
+# Counts as large as their cells allow; where they could not be read the shades must do.
+add_counts <- function(counts, share) {
+  shown <- which(shows_count(counts))
+  words <- counts_words(counts[shown])
+  cell <- graphics::par("pin") / dim(counts)
+  wide <- max(graphics::strwidth(c(words, "0"), "inches")) + graphics::strwidth("i", "inches")
+  cex <- min(1, cell[1L] / wide, cell[2L] / (0.75 * graphics::par("csi")))
+  if (cex < 0.35) return(invisible())
+  graphics::text(col(counts)[shown], row(counts)[shown], words, cex = cex,
+                 col = ifelse(share[shown] > 0.5, "white", "black"))
+}
+
+# Among many classes zeros say nothing.
+shows_count <- function(counts) counts > 0 | nrow(counts) <= 8L
+
+# Those of weighted rows are no whole numbers.
+counts_words <- function(counts) as.character(round(counts, 1))
+
+# Values from the first downwards: bars from zero, with a name each.
+plot_dots <- function(value, names, col, defaults, ...) {
+  place <- rev(seq_along(value))
+  side <- side_names(names)
+  local_par(mar = wider(2L, side$lines))
+  draw(graphics::plot, c(list(
+    x = value, y = place, type = "n", yaxt = "n", ylab = ""
+  ), defaults), ...)
+  add_names(side$names, 2L, place, most = 0.9, col = col$names)
+  graphics::segments(0, place, value, place, col = "grey75")
+  graphics::points(value, place, pch = 19, col = col$points)
 }
 
 # The share of rows that a classifier of this package gets wrong without them, where it knows.

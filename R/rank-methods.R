@@ -166,41 +166,35 @@ plot.kernel_rank <- function(x, type = NULL, n = 25, ...) guard_model("x", {
 })
 
 plot_rank_dots <- function(x, type, n, ...) {
-  value <- x[[type]]
-  by_value <- order(-value, match(seq_along(value), x$ranking))
-  columns <- utils::head(if (type == "score") x$ranking else by_value, n)
-  data <- data.frame(name = names(value)[columns], column = columns, unname(value[columns]))
-  names(data)[3L] <- type
+  data <- rank_table(x, type, n)
   shown <- data[[3L]]
   shown[!is.finite(shown)] <- NA
-  place <- rev(seq_along(columns))
-  side <- side_names(data$name)
-  local_par(mar = wider(2L, side$lines))
   top <- max(shown, 0, na.rm = TRUE)
-  draw(graphics::plot, list(
-    x = shown, y = place, type = "n", yaxt = "n", ylab = "",
-    xlim = c(0, if (type == "frequency" || top == 0) 1 else top),
-    xlab = if (type == "score") {
-      rank_methods[[x$method]]$score
-    } else {
-      paste("share of resamples in the best", x$n)
-    },
+  plot_dots(shown, data$name, list(names = "black", points = palette_classes[1L]), list(
+    xlim = c(0, if (type == "frequency" || top == 0) 1 else top), xlab = rank_label(x, type),
     main = rank_title(x, type, data)
   ), ...)
-  # text in the margin: an axis would leave out every other name
-  fits <- graphics::par("pin")[2L] / (graphics::par("csi") * length(place))
-  # some of the names, rather than all of them too small to read
-  named <- seq(1, length(place), by = ceiling(0.45 / fits))
-  graphics::mtext(side$names[named], 2, at = place[named], line = 0.4,
-                  cex = graphics::par("cex") * min(0.9, max(fits, 0.45)))
-  graphics::segments(0, place, shown, place, col = "grey75")
   if (type == "frequency" && !is.null(x$null)) {
     graphics::abline(v = x$null, lty = c(3L, 2L), col = "grey40")
     graphics::mtext(c("chance", "95%"), 3, at = x$null, line = 0, cex = 0.7 * graphics::par("cex"),
                     col = "grey40")
   }
-  graphics::points(shown, place, pch = 19, col = palette_classes[1L])
   invisible(data)
+}
+
+# The first `n` columns, by their frequency where that is shown.
+rank_table <- function(x, type, n) {
+  value <- x[[type]]
+  by_value <- order(-value, match(seq_along(value), x$ranking))
+  columns <- utils::head(if (type == "score") x$ranking else by_value, n)
+  data <- data.frame(name = names(value)[columns], column = columns, unname(value[columns]))
+  names(data)[3L] <- type
+  data
+}
+
+rank_label <- function(x, type) {
+  if (type == "score") return(rank_methods[[x$method]]$score)
+  paste("share of resamples in the best", x$n)
 }
 
 rank_title <- function(x, type, data) {

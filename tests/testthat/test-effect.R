@@ -139,3 +139,42 @@ test_that("the mean is over the rows that have a prediction", {
   expect_identical(attr(plot_effect(kernel_lm(mpg ~ wt + hp, mtcars), mtcars, "wt", draw = FALSE),
                         "n"), 32L)
 })
+
+# Names below a plot, from left to right.
+expect_names_apart <- function(d, labels) {
+  names <- text_of(d, labels)
+  expect_false(anyNA(names$text))
+  turned <- names$angle == 90
+  if (all(turned)) {
+    expect_gt(min(diff(names$x)), 0.85 * max(names$size))
+    expect_lte(max(names$start_y + names$width), d$frame[3])
+  } else {
+    expect_false(any(turned))
+    n <- nrow(names)
+    expect_gt(min(names$start_x[-1] - (names$start_x + names$width)[-n]), 1)
+  }
+  all(turned)
+}
+
+test_that("every level of a factor has its name, turned where names do not fit side by side", {
+  effect <- plot_effect(kernel_lm(weight ~ feed, chickwts), chickwts, "feed", draw = FALSE)
+  show <- function(width, levels = effect$feed) {
+    effect$feed <- levels
+    d <- drawing(draw_effect(effect), width = width, height = 5)
+    expect_on_page(d)
+    # the note below the label, the label below the names
+    note <- d$text$text[grepl("^mean over", d$text$text)]
+    expect_lt(text_of(d, note)$y, text_of(d, "feed")$y - 10)
+    names <- text_of(d, as.character(levels))
+    expect_lt(text_of(d, "feed")$y, min(names$start_y))
+    expect_names_apart(d, names$text)
+  }
+  expect_false(show(7))
+  expect_true(show(4))
+  expect_true(show(7, paste("feed of", effect$feed)))
+  many <- effect[rep(1, 26), ]
+  attributes(many)[c("columns", "classes", "rows", "n")] <-
+    attributes(effect)[c("columns", "classes", "rows", "n")]
+  many$feed <- sprintf("level %d", 1:26)
+  expect_true(expect_names_apart(drawing(draw_effect(many)), many$feed))
+})

@@ -818,8 +818,8 @@ test_that("final weights are dots with their names from the top, grey where ther
     expect_equal(marks$v, rev(seq_along(some)), tolerance = 1e-3)
     expect_identical(marks$colour, unname(ifelse(some > 0, palette_classes[1], "#999999")))
     names <- text_of(d, names(some))
-    expect_equal(names$v, rev(seq_along(some)), tolerance = 0.1)
-    expect_identical(names$colour, marks$colour)
+    expect_lt(max(abs(names$y + 0.36 * names$size - marks$y)), 2)
+    expect_identical(names$colour, unname(ifelse(some > 0, "#000000", "#7F7F7F")))
     expect_equal(d$usr[1:2], max(size) * c(-0.04, 1.04))
     expect_words(sprintf("%s carries %.0f%% of the fused kernel", names(size)[1],
       100 * size[1] / sum(size)), d$text$text)
@@ -828,13 +828,36 @@ test_that("final weights are dots with their names from the top, grey where ther
   expect_on_page(drawing(
     plot(kernel_fusion(stats::setNames(iris[1:4], c("a", "b", "a rather long name", "d")),
       iris$Species))))
-  # one kernel keeps a weight, many do not: smaller letters from 26 names on
+  # of many kernels the names are smaller, nothing else is, and all of them have their place
   many <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1))
-  letters <- function(n) {
+  for (n in c(20, 40)) {
     d <- drawing(plot(many, type = "weights", n = n))
-    unique(d$text$size[grepl("^x[0-9]+$", d$text$text)])
+    names <- d$text[grepl("^x[0-9]+$", d$text$text), ]
+    expect_identical(nrow(names), as.integer(n))
+    expect_lt(names$size[1], min(12 * 0.9 + 0.5, diff(d$frame[3:4]) / n + 1))
+    expect_identical(text_of(d, "weight x mean diagonal")$size, 12)
+    expect_gte(names$size[1], floor(12 * least_cex))
   }
-  expect_identical(c(letters(25), letters(40)), c(12, round(12 * 25 / 40)))
+})
+
+test_that("every class of many has a name that does not touch the next, and counts fit their cells", {
+  level <- sprintf("c%02d", 1:26)
+  confusion <- matrix(0, 26, 26, dimnames = list(class = level, fitted = level))
+  diag(confusion) <- 1:26
+  for (width in c(5, 7)) {
+    d <- drawing(plot_confusion(confusion, "many"), width = width, height = width)
+    names <- d$text[d$text$text %in% level, ]
+    expect_setequal(names$text, level)
+    # classes of one count only, so no zero is written
+    counts <- d$text[grepl("^[0-9]+$", d$text$text), ]
+    expect_identical(sort(as.numeric(counts$text)), as.numeric(1:26))
+    expect_lt(max(counts$width), diff(d$frame[1:2]) / 26)
+    expect_lt(max(counts$size), diff(d$frame[3:4]) / 26)
+    expect_on_page(d)
+  }
+  # too small to be read: shades alone
+  d <- drawing(plot_confusion(confusion, "many"), width = 3, height = 3)
+  expect_identical(d$text$text[grepl("^[0-9]+$", d$text$text)], character())
 })
 
 test_that("a ranking is drawn as bars from zero with a name each, the best on top", {
