@@ -14,7 +14,9 @@
 #' are.
 #'
 #' Classifiers are shown by their probabilities, where they have none by the share of rows given to
-#' a class; models of several numbers, such as [kernel_pca()], by the first few of them.
+#' a class; of more than six classes those are drawn that the column moves most, and the line below
+#' the plot says how many there are. Models of several numbers, such as [kernel_pca()], are shown by
+#' the first six of them.
 #'
 #' @param object a fitted model with `predict()`: any of this package that was fitted to columns, or
 #'   of another one.
@@ -22,7 +24,8 @@
 #' @param columns names of one or two columns, numbers or factors. Default: the first one the model
 #'   uses.
 #' @param class for a classifier, the class whose probability is shown. Default: for one column all
-#'   classes (of two the second), for two columns the class that they move most.
+#'   classes (of two the second, of more than six the six that it moves most), for two columns the
+#'   class that they move most.
 #' @param rows at most this many rows of `data`, evenly spaced, are averaged over.
 #' @param grid number of grid points along a column of numbers. Default: 50 for one column, 25 for
 #'   two.
@@ -134,7 +137,8 @@ effect_of <- function(object, data, columns, class, rows, grid) {
     cbind(points, response = name, effect_summary(matrix(values[, j], n)))
   }))
   structure(table, class = c("kernel_effect", "data.frame"), columns = columns, classes = classes,
-            name = response, n = complete_count(values, n), rows = data[columns])
+            name = response, n = complete_count(values, n), rows = data[columns],
+            of = if (is.null(class)) ncol(values))
 }
 
 # Rows that have a value at some point.
@@ -160,11 +164,12 @@ effect_responses <- function(values, class, n, classes, alone) {
     return(match(class, colnames(values)))
   }
   if (classes && ncol(values) == 2L) return(2L)
-  if (alone) return(utils::head(seq_len(ncol(values)), most_curves))
+  if (alone && !classes) return(utils::head(seq_len(ncol(values)), most_curves))
   moved <- apply(values, 2L, function(v) {
     diff(range(colMeans(matrix(v, n), na.rm = TRUE), na.rm = TRUE))
   })
-  which.max(moved)
+  # in the order of the classes
+  sort(utils::head(order(-moved), if (alone) most_curves else 1L))
 }
 
 # ---- drawing ------------------------------------------------------------------------------------
@@ -214,7 +219,17 @@ effect_curves <- function(effect) {
 }
 
 effect_note <- function(effect, one) {
-  paste0("mean over ", attr(effect, "n"), " rows", if (one) "; band: the middle 80 %")
+  paste0(left_out_note(effect), "mean over ", attr(effect, "n"), " rows",
+         if (one) "; band: the middle 80 %")
+}
+
+# Says which responses are drawn where these are not all.
+left_out_note <- function(effect) {
+  shown <- length(unique(effect$response))
+  of <- attr(effect, "of")
+  if (is.null(of) || shown < most_curves || of == shown) return(NULL)
+  if (!attr(effect, "classes")) return(sprintf("the first %d of %d; ", shown, of))
+  sprintf("%d of %d classes, which move most; ", shown, of)
 }
 
 draw_effect <- function(effect, ...) {

@@ -178,3 +178,29 @@ test_that("every level of a factor has its name, turned where names do not fit s
   many$feed <- sprintf("level %d", 1:26)
   expect_true(expect_names_apart(drawing(draw_effect(many)), many$feed))
 })
+
+test_that("of many classes those are drawn that move most, and the note says of how many", {
+  # the last classes are apart on u, the first ones only on v
+  number <- rep(1:9, each = 6)
+  data <- with_seed(1, data.frame(u = 5 * pmax(number - 4, 0) + stats::rnorm(54, sd = 0.3),
+    v = number %% 5 + stats::rnorm(54, sd = 0.3)))
+  data$y <- factor(paste0("c", number))
+  fit <- kernel_lda(y ~ u + v, data)
+  d <- drawing(shown <- plot_effect(fit, data, "u", grid = 8))
+  moved <- apply(vapply(unique(shown$u), function(at) {
+    colMeans(predict(fit, transform(data, u = at), type = "prob"))
+  }, numeric(9)), 1, function(v) diff(range(v)))
+  most <- levels(data$y)[rank(-moved) <= 6]
+  expect_false(identical(most, levels(data$y)[1:6]))
+  expect_identical(unique(shown$response), most)
+  expect_words(c("6 of 9 classes, which move most; mean over 54 rows", most), d$text$text)
+  expect_on_page(d)
+  # of six classes, or of one that is asked for, there is nothing to say
+  few <- kernel_lda(y ~ u + v, droplevels(data[number > 3, ]))
+  expect_words("mean over 54 rows", plot_words(plot_effect(few, data, "u", grid = 8)))
+  expect_words("mean over 54 rows; band: the middle 80 %",
+    plot_words(plot_effect(fit, data, "u", class = "c1", grid = 8)))
+  pca <- kernel_pca(data[1:2], ncomp = 7)
+  expect_words("the first 6 of 7; mean over 54 rows",
+    plot_words(plot_effect(pca, data, "u", grid = 4)))
+})
