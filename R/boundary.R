@@ -349,7 +349,8 @@ open_boundary <- function(scene, ends, asp, ..., frame = parent.frame()) {
   local_par(las = upright(ends[[2L]]), mgp = c(if (slice) 2 else 2.5, 0.6, 0), frame = frame)
   draw(graphics::plot, list(
     x = ends[[1L]], y = ends[[2L]], type = "n", xaxs = "i", yaxs = "i", asp = asp,
-    xlab = scene$columns[1L], ylab = scene$columns[2L], main = scene$title
+    xlab = shorten(scene$columns[1L], 24L), ylab = shorten(scene$columns[2L], 24L),
+    main = scene$title
   ), ..., title_line = title_over(labels))
   if (slice) note_below(held_words(scene$held))
   usr <- graphics::par("usr")

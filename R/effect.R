@@ -179,32 +179,32 @@ is_surface <- function(effect) {
   length(columns) == 2L && is.numeric(effect[[columns[2L]]])
 }
 
-# What the height is: "mean of mpg", "mean probability of b".
-effect_label <- function(effect) {
+# What the height is: "mean of mpg", "mean probability of b", with names of at most `most` letters.
+effect_label <- function(effect, most = 24L) {
   several <- length(unique(effect$response)) > 1L
+  first <- shorten(effect$response[1L], most)
   if (attr(effect, "classes")) {
-    return(if (several) "mean probability" else paste("mean probability of", effect$response[1L]))
+    return(if (several) "mean probability" else paste("mean probability of", first))
   }
   name <- attr(effect, "name")
   if (several || is.null(name)) {
-    return(if (several || effect$response[1L] == "prediction") "mean prediction" else
-      paste("mean of", effect$response[1L]))
+    return(if (several || first == "prediction") "mean prediction" else paste("mean of", first))
   }
-  paste("mean prediction of", name)
+  paste("mean prediction of", shorten(name, most))
 }
 
-effect_title <- function(effect) {
-  columns <- attr(effect, "columns")
+effect_title <- function(effect, most = 24L) {
+  columns <- shorten(attr(effect, "columns"), most)
   moved <- vapply(split(effect$mean, effect$response), function(v) diff(range(v, na.rm = TRUE)), 0)
-  most <- names(moved)[which.max(moved)]
-  ends <- range(effect$mean[effect$response == most], na.rm = TRUE)
+  widest <- names(moved)[which.max(moved)]
+  ends <- range(effect$mean[effect$response == widest], na.rm = TRUE)
   classes <- attr(effect, "classes")
   what <- if (classes) {
-    paste("Probability of", most)
+    paste("Probability of", shorten(widest, most))
   } else if (length(moved) > 1L) {
-    most
+    shorten(widest, most)
   } else {
-    sub("^mean p", "P", effect_label(effect))
+    sub("^mean p", "P", effect_label(effect, most))
   }
   number <- function(v) if (classes) sprintf("%.2f", v) else format(v, digits = 3)
   sprintf("%s from %s to %s over %s", what, number(ends[1L]), number(ends[2L]),
@@ -232,6 +232,19 @@ left_out_note <- function(effect) {
   sprintf("%d of %d classes, which move most; ", shown, of)
 }
 
+# Words that take less than `room` lines by shorter names; what is longer still is drawn smaller.
+fitting <- function(words, effect, room) {
+  for (most in c(24L, 20L, 16L, 13L, 10L, 8L)) {
+    found <- words(effect, most)
+    if (nchar(found) * lines_a_letter <= room) break
+  }
+  found
+}
+
+fitting_title <- function(effect) {
+  fitting(effect_title, effect, lines_across() / graphics::par("cex.main"))
+}
+
 draw_effect <- function(effect, ...) {
   column <- attr(effect, "columns")[1L]
   x <- effect[[column]]
@@ -246,8 +259,8 @@ draw_effect <- function(effect, ...) {
   below <- level_names(labels)
   local_par(las = upright(height), mgp = c(2, 0.6, 0), mar = wider(1L, below$foot + 2.1))
   draw(graphics::plot, list(
-    x = limits_with_key(wide, names), y = height, type = "n", xlab = column,
-    ylab = effect_label(effect), main = effect_title(effect),
+    x = limits_with_key(wide, names), y = height, type = "n", xlab = shorten(column, 24L),
+    ylab = fitting(effect_label, effect, lines_up()), main = fitting_title(effect),
     xaxt = if (is.null(labels)) "s" else "n"
   ), ..., title_line = title_over(names), foot = below$foot)
   if (!is.null(labels)) {
@@ -292,14 +305,15 @@ effect_line <- function(at, part, colour, lty, labels, band) {
 
 draw_surface <- function(effect, ...) {
   columns <- attr(effect, "columns")
+  labels <- shorten(columns, 24L)
   u <- unique(effect[[columns[1L]]])
   v <- unique(effect[[columns[2L]]])
   z <- matrix(effect$mean, length(u))
   levels <- pretty(range(z, na.rm = TRUE), 12L)
   local_par(las = upright(v), mgp = c(2, 0.6, 0))
   draw(graphics::plot, list(
-    x = range(u), y = range(v), type = "n", xaxs = "i", yaxs = "i", xlab = columns[1L],
-    ylab = columns[2L], main = effect_title(effect)
+    x = range(u), y = range(v), type = "n", xaxs = "i", yaxs = "i", xlab = labels[1L],
+    ylab = labels[2L], main = fitting_title(effect)
   ), ...)
   shades <- tint(grDevices::hcl.colors(length(levels) - 1L, "viridis"), 0.7)
   graphics::.filled.contour(u, v, z, levels, shades)

@@ -105,15 +105,13 @@ draw <- function(f, defaults, ..., title_line = 0.9, foot = NULL) {
   }
   check_graphical(given, f)
   settings <- c(defaults[setdiff(names(defaults), names(given))], given)
-  shrink <- fitting_label(settings$ylab)
-  if (shrink < 1 && is.null(settings$cex.lab)) settings$cex.lab <- shrink * graphics::par("cex.lab")
   title <- settings$main
   labels <- list(ylab = settings$ylab, xlab = if (!is.null(foot)) settings$xlab)
   if (!is.null(title)) settings$main <- ""
   settings[names(Filter(Negate(is.null), labels))] <- ""
   do.call(f, settings)
   if (identical(settings$ann, FALSE)) return(invisible())
-  add_label(labels["ylab"], settings, label_line(settings))
+  add_label(labels["ylab"], settings, label_line(settings), fitting_label(labels$ylab))
   add_label(labels["xlab"], settings, foot)
   if (is.null(title)) return(invisible())
   look <- c("cex.main", "font.main", "col.main")
@@ -143,14 +141,17 @@ graphical_parameters <- c(
 # By how much labels are made smaller where the one beside the plot would not fit.
 fitting_label <- function(label) {
   long <- if (is.character(label)) max(nchar(label)) * lines_a_letter * graphics::par("cex") else 0
-  room <- graphics::par("pin")[2L] / graphics::par("csi") + 2.5
-  max(0.65, min(1, room / max(long, 1)))
+  max(0.65, min(1, lines_up() / max(long, 1)))
 }
 
+# Room for the label beside the plot, a little more than the plot is high.
+lines_up <- function() graphics::par("pin")[2L] / graphics::par("csi") + 2.5
+
 # `label`: a list of one, `xlab` or `ylab`.
-add_label <- function(label, settings, line) {
+add_label <- function(label, settings, line, shrink = 1) {
   if (is.null(label[[1L]])) return(invisible())
   look <- settings[intersect(c("cex.lab", "col.lab", "font.lab", "family"), names(settings))]
+  if (is.null(look$cex.lab)) look$cex.lab <- shrink * graphics::par("cex.lab")
   do.call(graphics::title, c(label, list(line = line), look))
 }
 

@@ -204,3 +204,19 @@ test_that("of many classes those are drawn that move most, and the note says of 
   expect_words("the first 6 of 7; mean over 54 rows",
     plot_words(plot_effect(pca, data, "u", grid = 4)))
 })
+
+test_that("long names are shortened, so that title and labels stay large enough to read", {
+  long <- stats::setNames(mtcars[c("mpg", "wt", "hp")],
+    paste0(c("mpg", "wt", "hp"), "_by_a_very_long_name_of_a_column_", 1:3))
+  fit <- kernel_lm(stats::reformulate(names(long)[2:3], names(long)[1]), long, size = 6)
+  for (columns in list(names(long)[2], names(long)[2:3])) for (width in c(5, 7, 10)) {
+    d <- drawing(plot_effect(fit, long, columns, grid = 5), width = width)
+    expect_on_page(d)
+    title <- d$text[grepl(" from .* to .* over ", d$text$text), ]
+    expect_gte(title$size, 10)
+    expect_match(title$text, "_1 from")
+    expect_identical(text_of(d, shorten(columns, 24)[1])$size, 12)
+    beside <- d$text[d$text$angle == 90 & grepl("_[13]$", d$text$text), ]
+    expect_identical(beside$size, 12)
+  }
+})

@@ -1052,16 +1052,14 @@ test_that("tuned widths and ridges are drawn on their own axes, the best of the 
 })
 
 test_that("a label longer than its axis is drawn smaller, unless its size is given", {
-  grDevices::pdf(NULL, width = 4, height = 4)
-  on.exit(grDevices::dev.off())
-  graphics::plot.new()
-  seen <- function(...) {
-    got <- NULL
-    draw(function(...) got <<- list(...), list(ylab = strrep("long ", 60)), ...)
-    got$cex.lab
+  label <- strrep("long ", 15)
+  sizes <- function(...) {
+    d <- drawing(draw(graphics::plot, list(x = 1, y = 1, ylab = label, xlab = "u"), ...),
+                 width = 4, height = 4)
+    text_of(d, c(label, "u"))$size
   }
-  expect_equal(seen(), 0.65 * graphics::par("cex.lab"))
-  expect_identical(seen(cex.lab = 2), 2)
+  expect_identical(sizes(), c(round(12 * 0.65), 12))
+  expect_identical(sizes(cex.lab = 2), c(24, 24))
 })
 
 test_that("the label of an axis stands off the numbers at its ticks, whatever the font", {
