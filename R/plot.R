@@ -213,9 +213,8 @@ log_ticks <- function(ends) {
   })
 }
 
-log_axis <- function(side) {
-  usr <- graphics::par("usr")[if (side %% 2 == 1) 1:2 else 3:4]
-  ticks <- log_ticks(10^usr)
+log_axis <- function(side, ends = 10^graphics::par("usr")[if (side == 1) 1:2 else 3:4]) {
+  ticks <- log_ticks(ends)
   graphics::axis(side, ticks$at, ticks$labels)
 }
 

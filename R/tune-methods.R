@@ -125,7 +125,7 @@ plot.kernel_tune <- function(x, ...) guard_model("x", {
     xaxt = if (shown$log_x) "n" else "s", yaxt = if (log_y) "n" else "s", xlab = shown$xlab,
     ylab = paste("cross-validated", x$measure), main = tune_title(x)
   ), ..., title_line = title_over(names))
-  if (shown$log_x) log_axis(1)
+  if (shown$log_x) log_axis(1, range(shown$at)) # not where only the key is
   if (log_y) log_axis(2)
   for (i in seq_along(labels)) {
     part <- which(shown$line == labels[i])

@@ -153,7 +153,7 @@ test_that("a title can be styled or left out", {
   expect_false(any(grepl("fitness 0", plot_words(plot(fit, main = NULL)))))
 })
 
-test_that("a key stands above the plot while it fits, else in room made for it at the right", {
+test_that("a key stands above the plot in rows that fit, else in room made for it at the right", {
   key <- function(labels, width = 7, ...) {
     points <- cbind(seq_len(40), rep(1:8, 5))
     classes <- factor(rep_len(labels, 40), labels)
@@ -167,17 +167,58 @@ test_that("a key stands above the plot while it fits, else in room made for it a
   expect_equal(few$d$usr[1:2], c(1, 40) + c(-0.04, 0.04) * 39)
   # the title is above the key
   expect_gt(text_of(few$d, "title")$y, max(few$text$y) + 8)
-  many <- key(sprintf("a class of number %d", 1:8))
+  # in rows of equal columns, none of which touches the next, and the axis is not widened
+  for (width in c(4, 5, 7)) for (labels in list(sprintf("class number %d", 1:8), LETTERS)) {
+    rows <- key(labels, width)
+    expect_true(all(rows$text$y > rows$frame[4]))
+    expect_identical(rows$d$usr[1:2], few$d$usr[1:2])
+    heights <- sort(unique(round(rows$text$y, 1)))
+    expect_gt(length(heights), 1)
+    expect_gt(min(diff(heights)), max(rows$text$size) - 1)
+    expect_gt(text_of(rows$d, "title")$y, max(heights) + 0.9 * max(rows$text$size))
+    for (row in split(rows$text, round(rows$text$y, 1))) {
+      expect_gt(min(diff(row$start_x) - row$width[-nrow(row)]), 5)
+    }
+    expect_gt(min(rows$text$size), 7)
+  }
+  # a margin without room for rows
+  grDevices::pdf(NULL)
+  graphics::par(mar = c(5, 4, 2, 2))
+  expect_identical(key_layout(letters[1:3])$rows, 1)
+  expect_null(key_layout(letters))
+  grDevices::dev.off()
+  many <- key(sprintf("a class of number %d", 1:24))
   points <- data_marks(many$d, many$text$text)
   expect_gt(min(many$marks$x), max(points$x))
   expect_true(all(many$text$y < many$frame[4] & many$text$y > many$frame[3]))
   expect_gt(many$d$usr[2], 45)
   # a small picture has small letters, all of them inside
-  small <- key(sprintf("a class of number %d", 1:8), width = 4)
+  small <- key(sprintf("a class of number %d", 1:24), width = 4)
   points <- data_marks(small$d, small$text$text)
   expect_gt(min(small$marks$x), max(points$x))
   expect_lt(small$text$size[1], many$text$size[1])
   expect_true(all(small$text$y > small$frame[3]))
+})
+
+test_that("a key does not widen a logarithmic axis, nor are there ticks beyond what is tuned", {
+  kernels <- list(rbf_kernel(1), rbf_kernel(2), laplace_kernel(1), laplace_kernel(2),
+    linear_kernel(), polynomial_kernel(2))
+  tuned <- kernel_tune(Species ~ ., iris, folds = 2,
+    grid = list(kernel = kernels, ridge = 10^(-4:2)))
+  for (width in c(4, 7)) {
+    d <- drawing(plot(tuned), width = width)
+    expect_on_page(d)
+    expect_lt(d$usr[2], 2.5)
+    expect_true(all(text_of(d, line_names(unique(tuned$results$kernel)))$y > d$frame[4]))
+  }
+  # no room above: the key is in the plot, at its right
+  d <- drawing({
+    graphics::par(mar = c(5, 4, 1, 1))
+    plot(tuned)
+  })
+  expect_gt(d$usr[2], 3)
+  powers <- d$text[d$text$size == 8 & d$text$y < d$frame[3] & grepl("^[0-9]+$", d$text$text), ]
+  expect_lt(max(powers$u), 1e3)
 })
 
 test_that("ticks of logarithmic axes are whole decades, within a decade plain numbers", {
