@@ -140,28 +140,36 @@ plot.kernel_basis <- function(x, log = "", ...) guard_model("x", {
 })
 
 plot_fitness <- function(path, n, ...) {
-  L <- nrow(path)
-  reached <- floor(1000 * path$fitness[L]) / 1000 # 1 is reserved for those who get there
   draw(graphics::plot, list(
     x = path$size, y = path$fitness, type = "o", pch = 16, cex = 0.5, col = palette_classes[1L],
     ylim = c(0, 1), xaxt = "n", xlab = "rows picked", ylab = "share of the whole",
-    main = sprintf("%d of %d rows reach fitness %.3f", L, n, reached)
+    main = fitness_title(path, n)
   ), ...)
   graphics::lines(path$size, path$trace, type = "o", pch = 17, cex = 0.5, col = palette_classes[2L])
   graphics::legend("right", c("fitness J", "residual trace"), col = palette_classes[1:2],
                    pch = 16:17, lty = 1, bty = "n", cex = 0.9)
 }
 
-# What is left below the rounding of 1 is nothing, and drawn there.
-plot_decay <- function(path, ...) {
+fitness_title <- function(path, n) {
   L <- nrow(path)
-  least <- .Machine$double.eps
-  left <- pmax(path$trace, least)
+  reached <- floor(1000 * path$fitness[L]) / 1000 # 1 is reserved for those who get there
+  sprintf("%d of %d rows reach fitness %.3f", L, n, reached)
+}
+
+# What is left below the rounding of 1 is nothing, and drawn there.
+trace_left <- function(path) pmax(path$trace, .Machine$double.eps)
+
+decay_title <- function(path) {
+  left <- path$trace[nrow(path)]
+  sprintf("%d rows leave %s of the trace", nrow(path),
+          if (left > .Machine$double.eps) sprintf("%.2g", left) else "nothing")
+}
+
+plot_decay <- function(path, ...) {
   draw(graphics::plot, list(
-    x = path$size, y = left, log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
+    x = path$size, y = trace_left(path), log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
     xaxt = "n", yaxt = "n", xlab = "rows picked", ylab = "residual trace / trace",
-    main = sprintf("%d rows leave %s of the trace", L,
-                   if (left[L] > least) sprintf("%.2g", left[L]) else "nothing")
+    main = decay_title(path)
   ), ...)
   log_axis(2)
 }

@@ -374,11 +374,22 @@ plot.kernel_fusion <- function(x, type = c("path", "weights", "calibration"), n 
   )
 })
 
+# Those that are named on the path, by their last weight.
+named_kernels <- function(x, n) {
+  last <- unlist(x$path[nrow(x$path), -1L]) * x$mean_diagonal
+  utils::head(order(-last), min(n, sum(x$active), 6L))
+}
+
+kept_title <- function(x) {
+  sprintf("%d of %d kernels keep%s a weight", sum(x$active), length(x$active),
+          if (sum(x$active) == 1L) "s" else "")
+}
+
 # Below the floor a weight counts as gone and its line ends.
 plot_weight_path <- function(x, n, ...) {
   size <- as.matrix(x$path[-1L]) * rep(x$mean_diagonal, each = nrow(x$path))
   shown <- replace(size, size <= 0, NA)
-  best <- utils::head(order(-size[nrow(size), ]), min(n, sum(x$active), 6L))
+  best <- named_kernels(x, n)
   colour <- rep("grey75", ncol(size))
   colour[best] <- class_colours(length(best))
   names <- shorten(colnames(size)[best], 14L)
@@ -389,8 +400,7 @@ plot_weight_path <- function(x, n, ...) {
     x = x$path$iteration, y = shown, ylim = limits, type = "l", lty = 1,
     lwd = ifelse(seq_len(ncol(size)) %in% best, 2, 0.7), col = colour,
     log = "y", yaxt = "n", xlab = "iteration", ylab = "weight x mean diagonal",
-    main = sprintf("%d of %d kernels keep%s a weight", sum(x$active), length(x$active),
-                   if (sum(x$active) == 1L) "s" else "")
+    main = kept_title(x)
   ), ...)
   log_axis(2)
   graphics::points(rep(nrow(size), length(best)), size[nrow(size), best], pch = 16,

@@ -456,9 +456,13 @@ plot_axes <- function(x, axes, ...) {
   if (is.null(x$scores) || is.null(x$observed)) fail_not_kept("scores")
   if (length(x$values) == 1L) return(plot_one_axis(x, ...))
   axes <- check_components(axes, length(x$values), "axes")
-  label <- function(i) sprintf("axis %d (classes: %.0f %% of inertia)", i, 100 * x$values[i])
-  labels <- list(xlab = label(axes[1L]), ylab = label(axes[2L]), main = misclassified_title(x))
+  labels <- list(xlab = axis_label(x, axes[1L]), ylab = axis_label(x, axes[2L]),
+                 main = misclassified_title(x))
   plot_groups(x$scores[, axes, drop = FALSE], x$observed, labels, ...)
+}
+
+axis_label <- function(x, i) {
+  sprintf("axis %d (classes: %.0f %% of inertia)", i, 100 * x$values[i])
 }
 
 plot_one_axis <- function(x, ...) {
@@ -470,9 +474,7 @@ plot_one_axis <- function(x, ...) {
   local_par(las = upright(height))
   draw(graphics::plot, list(
     x = limits_with_key(unlist(lapply(curves, `[[`, "x")), names), y = height,
-    type = "n", xlab = sprintf("axis 1 (classes: %.0f %% of inertia)", 100 * x$values),
-    ylab = "density",
-    main = misclassified_title(x)
+    type = "n", xlab = axis_label(x, 1L), ylab = "density", main = misclassified_title(x)
   ), ..., title_line = title_over(names))
   for (i in seq_along(curves)) {
     graphics::lines(curves[[i]], col = colours[i], lwd = 2, lty = i)

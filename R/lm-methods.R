@@ -189,15 +189,21 @@ colnames_or <- function(m, stem) {
 
 plot_loo <- function(x, ...) {
   known <- loo_by_size(x$loo)
-  name <- if (is.null(x$levels)) "mean squared error" else "Brier score"
   local_par(las = upright(known$loss))
   draw(graphics::plot, list(
     x = known$size, y = known$loss, type = if (nrow(known) > 1L) "l" else "n",
     col = palette_classes[1L], lwd = 1.5,
-    xlab = "basis size", ylab = paste("leave-one-out", name),
-    main = sprintf("Least leave-one-out loss at size %d; the model has %d",
-                   known$size[best_row(known)], length(x$basis$index))
+    xlab = "basis size", ylab = loo_label(x), main = loo_title(x, known)
   ), ...)
   graphics::points(length(x$basis$index), chosen_loo(x)$loss, pch = 16, col = palette_classes[2L])
   invisible(known)
+}
+
+loo_label <- function(x) {
+  paste("leave-one-out", if (is.null(x$levels)) "mean squared error" else "Brier score")
+}
+
+loo_title <- function(x, known) {
+  sprintf("Least leave-one-out loss at size %d; the model has %d", known$size[best_row(known)],
+          length(x$basis$index))
 }

@@ -349,10 +349,15 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
   if (is.null(x$scores)) fail_not_kept("scores")
   if (x$ncomp == 1L) components <- c(1L, 1L)
   components <- check_components(components, x$ncomp)
+  scores <- x$scores[, unique(components), drop = FALSE]
+  if (ncol(scores) == 1L) scores <- cbind(scores, row = seq_len(nrow(scores)))
+  plot_groups(scores, classes, component_labels(x, components), ...)
+})
+
+# Labels and title of two components, or of one against the row.
+component_labels <- function(x, components) {
   share <- round(100 * x$values[components] / x$total, 1)
   alone <- components[1L] == components[2L]
-  scores <- x$scores[, unique(components), drop = FALSE]
-  if (alone) scores <- cbind(scores, row = seq_len(nrow(scores)))
   label <- function(i) sprintf("component %d (%s %%)", components[i], format(share[i]))
   title <- if (x$ncomp == 1L) {
     sprintf("The component holds %s %% of the variance", format(share[1L]))
@@ -362,27 +367,28 @@ plot.kernel_pca <- function(x, components = 1:2, classes = NULL, type = c("score
     sprintf("Components %d and %d hold %s %% of the variance", components[1L], components[2L],
             format(sum(share)))
   }
-  labels <- list(
-    xlab = label(1L), ylab = if (alone) "row" else label(2L), main = title
-  )
-  plot_groups(scores, classes, labels, ...)
-})
+  list(xlab = label(1L), ylab = if (alone) "row" else label(2L), main = title)
+}
 
 plot_variance <- function(x, ...) {
   share <- x$values / x$total
-  needed <- which(cumsum(share) >= 0.9)[1L]
+  needed <- components_needed(share)
   local_par()
   draw(graphics::plot, list(
     x = seq_along(share), y = cumsum(share), type = "o", pch = 16, cex = 0.6, ylim = c(0, 1),
     col = palette_classes[1L], xlab = "component", ylab = "cumulative share of variance",
-    main = if (is.na(needed)) {
-      sprintf("%d components hold %.0f %% of the variance", length(share), 100 * sum(share))
-    } else {
-      sprintf("%d component%s hold%s %.0f %% of the variance", needed,
-              if (needed > 1L) "s" else "", if (needed > 1L) "" else "s",
-              100 * cumsum(share)[needed])
-    }
+    main = variance_title(share)
   ), ...)
   if (!is.na(needed)) graphics::abline(h = 0.9, v = needed, lty = 3, col = "grey50")
   invisible(data.frame(component = seq_along(share), share = share, cumulative = cumsum(share)))
+}
+
+# How many components hold 90 % of the variance; NA: not all of them do.
+components_needed <- function(share) which(cumsum(share) >= 0.9)[1L]
+
+variance_title <- function(share) {
+  needed <- components_needed(share)
+  if (is.na(needed)) needed <- length(share)
+  sprintf("%d component%s hold%s %.0f %% of the variance", needed, if (needed > 1L) "s" else "",
+          if (needed > 1L) "" else "s", 100 * sum(share[seq_len(needed)]))
 }

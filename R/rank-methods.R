@@ -226,14 +226,19 @@ path_words <- function(path, climbs) {
 plot_rank_path <- function(x, ...) {
   path <- x$path
   local_par(las = upright(path$value))
-  name <- rank_methods[[x$method]]$value
-  title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L),
-                  path_words(path, climbs = x$method == "forward"),
-                  if (!x$converged) ", not settled")
-  draw(graphics::plot, list(
-    x = path$iteration, y = path$value, type = "o", pch = 19, cex = 0.6, col = palette_classes[1L],
-    xlab = if (rank_methods[[x$method]]$ordinal) "step" else "iteration",
-    ylab = name, main = title
-  ), ...)
+  draw(graphics::plot, c(list(
+    x = path$iteration, y = path$value, type = "o", pch = 19, cex = 0.6, col = palette_classes[1L]
+  ), rank_path_labels(x)), ...)
   invisible(path)
+}
+
+rank_path_labels <- function(x) {
+  method <- rank_methods[[x$method]]
+  name <- method$value
+  list(
+    xlab = if (method$ordinal) "step" else "iteration", ylab = name,
+    main = paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L),
+                  path_words(x$path, climbs = x$method == "forward"),
+                  if (!x$converged) ", not settled")
+  )
 }

@@ -192,45 +192,46 @@ plot.kernel_takes <- function(x, type = c("weights", "scores", "calibration"),
 plot_takes_weights <- function(x, ...) {
   path <- x$path
   kept <- path$direction %in% x$directions
-  top <- max(path$gamma, 0)
-  if (top == 0) top <- 1
+  errors <- takes_errors(path)
   local_par(mar = wider(4L, 4.1))
   draw(graphics::plot, list(
     x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
     col = ifelse(kept, palette_classes[6L], "grey80"),
-    ylim = c(min(path$gamma, 0), top),
+    ylim = c(min(path$gamma, 0), errors$top),
     xlab = "directions, in order of selection", ylab = expression("weight " * gamma),
     main = takes_finding(x)
   ), ..., title_line = above_strip)
-  curves <- cbind(path$error, path$loo)
-  right <- max(curves, 0.01, na.rm = TRUE)
-  for (i in seq_len(ncol(curves))) {
-    seen <- !is.na(curves[, i])
-    graphics::lines(path$size[seen], curves[seen, i] / right * top, type = "o", pch = 15 + i,
-                    cex = 0.5, col = palette_classes[c(2L, 8L)[i]])
+  for (i in seq_len(ncol(errors$curves))) {
+    seen <- !is.na(errors$curves[, i])
+    graphics::lines(path$size[seen], errors$curves[seen, i] * errors$scale, type = "o",
+                    pch = 15 + i, cex = 0.5, col = takes_colours[i])
   }
-  at <- pretty(c(0, right), 5L)
-  graphics::axis(4, at = at / right * top, labels = 100 * at)
+  at <- pretty(c(0, errors$right), 5L)
+  graphics::axis(4, at = at * errors$scale, labels = 100 * at)
   graphics::mtext("error in %", 4, line = 2.4, las = 0, cex = graphics::par("cex"))
-  seen <- seq_len(ncol(curves))
-  add_strip(c("vote, training rows", "1-NN, leave one out")[seen], palette_classes[c(2L, 8L)][seen],
-            pch = (16:17)[seen], lty = 1)
+  seen <- seq_len(ncol(errors$curves))
+  add_strip(colnames(errors$curves), takes_colours[seen], pch = (16:17)[seen], lty = 1)
   invisible(path)
 }
 
+takes_colours <- palette_classes[c(2L, 8L)]
+
+# Errors along the path, and what they are multiplied by to be as high as the weights.
+takes_errors <- function(path) {
+  curves <- cbind("vote, training rows" = path$error, "1-NN, leave one out" = path$loo)
+  right <- max(curves, 0.01, na.rm = TRUE)
+  top <- max(path$gamma, 0)
+  if (top == 0) top <- 1
+  list(curves = curves, right = right, top = top, scale = top / right)
+}
+
 plot_takes_scores <- function(x, ...) {
-  if (!x$size) {
-    abort("argument", "`x` has no direction of positive weight: there are no scores to plot.")
-  }
+  check_some_direction(x, "x")
   one <- x$size == 1L
   points <- data.frame(x$scores[, seq_len(min(x$size, 2L)), drop = FALSE], y = x$y)
   colours <- class_colours(nlevels(x$y))
   symbols <- class_symbols(nlevels(x$y))
   height <- if (one) jitter_rows(x$y) else points[[2L]]
-  rows <- evenly_spaced(x$n, 2000L)
-  few <- keep_directions(x, 2L)
-  few[c("scores", "y")] <- list(few$scores[rows, , drop = FALSE], x$y[rows])
-  error <- rev(nested_errors(few, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
   names <- shorten(levels(x$y), 20L)
   local_par(las = upright(height))
   draw(graphics::plot, list(
@@ -240,11 +241,33 @@ plot_takes_scores <- function(x, ...) {
     xlab = paste("direction", x$directions[1L]),
     ylab = if (one) "" else paste("direction", x$directions[2L]),
     yaxt = if (one) "n" else "s",
-    main = sprintf("The best %s: 1-NN errs on %.3g %% (leave one out)",
-                   if (one) "direction" else "two directions", 100 * error)
+    main = directions_title(x, if (one) 1L else 1:2)
   ), ..., title_line = title_over(names))
   add_key(names, colours, symbols)
   invisible(points)
+}
+
+check_some_direction <- function(x, arg) {
+  if (x$size) return(invisible())
+  abort("argument", "`", arg, "` has no direction of positive weight: there are no scores to plot.")
+}
+
+# Tells of nearest neighbours by the directions shown, not by all of them.
+directions_title <- function(x, shown) {
+  rows <- evenly_spaced(x$n, 2000L)
+  directions <- x$directions[shown]
+  few <- x
+  few$directions <- directions
+  few[c("scores", "y")] <- list(x$scores[rows, shown, drop = FALSE], x$y[rows])
+  error <- rev(nested_errors(few, list(threads = 1L, verbose = FALSE)))[1L] / length(rows)
+  what <- if (!all(shown == seq_along(shown))) {
+    paste0("Direction", if (length(shown) > 1L) "s", " ", paste(directions, collapse = " and "))
+  } else if (length(shown) > 1L) {
+    "The best two directions"
+  } else {
+    "The best direction"
+  }
+  sprintf("%s: 1-NN errs on %.3g %% (leave one out)", what, 100 * error)
 }
 
 # Classes as heights, spread so that points do not cover each other, without random numbers.
