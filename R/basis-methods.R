@@ -167,7 +167,8 @@ decay_title <- function(path) {
 
 plot_decay <- function(path, ...) {
   draw(graphics::plot, list(
-    x = path$size, y = trace_left(path), log = "y", type = "o", pch = 16, cex = 0.5, col = palette_classes[2L],
+    x = path$size, y = trace_left(path), log = "y", type = "o", pch = 16, cex = 0.5,
+    col = palette_classes[2L],
     xaxt = "n", yaxt = "n", xlab = "rows picked", ylab = "residual trace / trace",
     main = decay_title(path)
   ), ...)

@@ -82,7 +82,8 @@ add_names <- function(names, side, at, turned = FALSE, most = 1, col = "black") 
   named <- seq(1, length(names), by = step)
   if (step > 1) most <- min(most, 0.6)
   graphics::mtext(names[named], side, at = at[named], line = 0.4,
-                  las = if (side == 1L && !turned) 1 else 2, col = rep_len(col, length(names))[named],
+                  las = if (side == 1L && !turned) 1 else 2,
+                  col = rep_len(col, length(names))[named],
                   cex = graphics::par("cex") * min(most, step * fits))
 }
 
@@ -155,8 +156,8 @@ add_label <- function(label, settings, line, shrink = 1) {
   do.call(graphics::title, c(label, list(line = line), look))
 }
 
-# The line of the label beside the plot: where the user says it, else beyond the widest number, whose width depends on the font, as long as
-# the margin is wide enough.
+# The line of the label beside the plot: where the user says it, else beyond the widest number,
+# whose width depends on the font, as long as the margin is wide enough.
 label_line <- function(settings) {
   if (!is.null(settings$mgp)) return(settings$mgp[1L])
   setting <- function(name) {

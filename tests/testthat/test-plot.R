@@ -881,7 +881,7 @@ test_that("final weights are dots with their names from the top, grey where ther
   }
 })
 
-test_that("every class of many has a name that does not touch the next, and counts fit their cells", {
+test_that("every class of many has a name off the next one, and counts fit their cells", {
   level <- sprintf("c%02d", 1:26)
   confusion <- matrix(0, 26, 26, dimnames = list(class = level, fitted = level))
   diag(confusion) <- 1:26
