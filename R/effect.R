@@ -11,7 +11,8 @@
 #' as they are; the curve is the mean over rows, the band holds the middle 80 % of them. A band as
 #' wide as the curve is high says that the effect depends on other columns: try two at once.
 #' Combinations that no row comes near are predicted all the same; ticks (or points) show where rows
-#' are.
+#' are. Where names of levels are turned the lower margin fits them; it is put back afterwards, and
+#' what is added to the plot then lands elsewhere.
 #'
 #' Classifiers are shown by their probabilities, where they have none by the share of rows given to
 #' a class; of more than six classes those are drawn that the column moves most, and the line below
@@ -257,7 +258,7 @@ draw_effect <- function(effect, ...) {
   height <- range(if (k == 1L) effect[c("low", "high")] else effect$mean, na.rm = TRUE)
   wide <- range(at) + if (is.null(labels)) 0 else c(-0.4, 0.4)
   below <- level_names(labels)
-  local_par(las = upright(height), mgp = c(2, 0.6, 0), mar = wider(1L, below$foot + 2.1))
+  local_par(las = upright(height), mgp = c(2, 0.6, 0), mar = wider(1L, below$lines))
   draw(graphics::plot, list(
     x = limits_with_key(wide, names), y = height, type = "n", xlab = shorten(column, 24L),
     ylab = fitting(effect_label, effect, lines_up()), main = fitting_title(effect),
@@ -277,15 +278,16 @@ draw_effect <- function(effect, ...) {
   note_below(effect_note(effect, k == 1L), below$foot + 1)
 }
 
-# Names of levels for the axis below, turned where they do not fit side by side, and the line of the
-# label below them.
+# Names of levels for the axis below, turned where they do not fit side by side, the line of the
+# label below them, and the lines that all of it takes where the margin must be wider.
 level_names <- function(labels) {
-  if (is.null(labels)) return(list(foot = 2))
+  if (is.null(labels)) return(list(foot = 2, lines = 0))
   names <- shorten(labels, 14L)
-  if (!crowded(names)) return(list(names = names, turned = FALSE, foot = 2))
+  if (!crowded(names)) return(list(names = names, turned = FALSE, foot = 2, lines = 0))
   room <- 0.35 * graphics::par("fin")[2L] / (graphics::par("csi") * graphics::par("mex"))
   names <- shorten(labels, max(6L, min(24L, floor(room / lines_a_letter))))
-  list(names = names, turned = TRUE, foot = 1 + 1.1 * lines_a_letter * max(nchar(names)))
+  foot <- 1 + 1.1 * lines_a_letter * max(nchar(names))
+  list(names = names, turned = TRUE, foot = foot, lines = foot + 2.1)
 }
 
 effect_line <- function(at, part, colour, lty, labels, band) {

@@ -169,6 +169,20 @@ test_that("every level of a factor has its name, turned where names do not fit s
     expect_lt(text_of(d, "feed")$y, min(names$start_y))
     expect_names_apart(d, names$text)
   }
+  before <- c(3, 4, 4, 2)
+  margins <- function(column) {
+    grDevices::pdf(NULL)
+    on.exit(grDevices::dev.off())
+    graphics::par(mar = before)
+    fit <- kernel_lm(weight ~ feed + row, transform(chickwts, row = seq_along(weight)), size = 8)
+    seen <- NULL
+    plot_effect(fit, transform(chickwts, row = seq_along(weight)), column, grid = 3, rows = 5,
+      panel.first = seen <- graphics::par("mar"))
+    list(seen, graphics::par("mar"))
+  }
+  # a margin is wider for turned names only, and the user's again afterwards
+  expect_identical(margins("row"), list(before, before))
+  expect_identical(margins("feed"), list(before, before))
   expect_false(show(7))
   expect_true(show(4))
   expect_true(show(7, paste("feed of", effect$feed)))
