@@ -165,13 +165,14 @@ label_line <- function(settings) {
   }
   line <- graphics::par("csi") * graphics::par("mex")
   room <- graphics::par("plt")[1L] * graphics::par("fin")[1L] / line - 0.9
+  mgp <- graphics::par("mgp")
+  if (room < mgp[2L]) return(mgp[1L]) # no margin, no label
   long <- if (setting("las") %in% 1:2) {
     max(0, graphics::strwidth(tick_labels(settings), "inches", cex = setting("cex.axis"),
                               family = setting("family"))) / line
   } else {
     0.75
   }
-  mgp <- graphics::par("mgp")
   min(room, max(mgp[1L], mgp[2L] + long + 0.4))
 }
 

@@ -1133,6 +1133,12 @@ test_that("the label of an axis stands off the numbers at its ticks, whatever th
     expect_gt(min(left) - end, 0, label = paste(label, family, mar))
     expect_gte(beside$x - 0.75 * beside$size, 0)
   }
+  # without a margin it is not in the plot instead
+  d <- drawing({
+    graphics::par(mar = c(1, 0.2, 1, 1))
+    plot(fit)
+  })
+  expect_lt(text_of(d, "observed")$x, 0)
   d <- drawing(plot(fit, mgp = c(1, 0.7, 0)))
   expect_equal(text_of(d, "observed")$x, d$frame[1] - 14.4 * 1.2, tolerance = 0.02)
 })
