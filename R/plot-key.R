@@ -25,6 +25,9 @@ key_layout <- function(labels) {
 
 # Symbols with their labels. In a wide font all is smaller than planned.
 add_strip <- function(labels, col, pch = NULL, lty = NULL, layout = key_layout(labels)) {
+  if (is.null(layout)) {
+    layout <- list(column = seq_along(labels), row = 0 * nchar(labels), rows = 1, cex = 0.65)
+  }
   line <- graphics::par("csi")
   edges <- graphics::grconvertX(0:1, "nfc", "inches") + c(0.3, -0.3) * line
   symbol <- if (is.null(lty)) 0.6 else 1.6

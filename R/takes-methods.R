@@ -193,6 +193,7 @@ plot_takes_weights <- function(x, ...) {
   path <- x$path
   kept <- path$direction %in% x$directions
   errors <- takes_errors(path)
+  labels <- colnames(errors$curves)
   local_par(mar = wider(4L, 4.1))
   draw(graphics::plot, list(
     x = path$size, y = path$gamma, type = "h", lwd = max(1, min(8, 150 / nrow(path))), lend = 1,
@@ -200,7 +201,7 @@ plot_takes_weights <- function(x, ...) {
     ylim = c(min(path$gamma, 0), errors$top),
     xlab = "directions, in order of selection", ylab = expression("weight " * gamma),
     main = takes_finding(x)
-  ), ..., title_line = above_strip)
+  ), ..., title_line = max(above_strip, title_over(labels)))
   for (i in seq_len(ncol(errors$curves))) {
     seen <- !is.na(errors$curves[, i])
     graphics::lines(path$size[seen], errors$curves[seen, i] * errors$scale, type = "o",
@@ -210,7 +211,7 @@ plot_takes_weights <- function(x, ...) {
   graphics::axis(4, at = at * errors$scale, labels = 100 * at)
   graphics::mtext("error in %", 4, line = 2.4, las = 0, cex = graphics::par("cex"))
   seen <- seq_len(ncol(errors$curves))
-  add_strip(colnames(errors$curves), takes_colours[seen], pch = (16:17)[seen], lty = 1)
+  add_strip(labels, takes_colours[seen], pch = (16:17)[seen], lty = 1)
   invisible(path)
 }
 

@@ -200,6 +200,25 @@ test_that("a key stands above the plot in rows that fit, else in room made for i
   expect_true(all(small$text$y > small$frame[3]))
 })
 
+test_that("a key that must stand above the plot is made as small as it takes", {
+  fit <- kernel_takes(Species ~ ., iris, size = "loo")
+  labels <- c("vote, training rows", "1-NN, leave one out")
+  for (width in c(2.5, 3.5, 7)) for (top in c(2, 4)) {
+    d <- drawing({
+      graphics::par(mar = c(5, 4, top, 2))
+      plot(fit)
+    }, width = width)
+    key <- text_of(d, labels)
+    expect_true(all(key$y > d$frame[4]))
+    expect_gte(min(key$start_x), 0)
+    expect_lte(max(key$start_x + key$width), d$page[1])
+    rows <- length(unique(round(key$y)))
+    expect_identical(rows, if (width < 5 && top == 4) 2L else 1L)
+    title <- d$text[grepl("directions kept", d$text$text), ]
+    expect_gt(title$y, max(key$y) + 5)
+  }
+})
+
 test_that("a key does not widen a logarithmic axis, nor are there ticks beyond what is tuned", {
   kernels <- list(rbf_kernel(1), rbf_kernel(2), laplace_kernel(1), laplace_kernel(2),
     linear_kernel(), polynomial_kernel(2))
