@@ -71,8 +71,7 @@ gg_lines <- function(data, labels) {
 # A logarithmic axis with ticks at whole decades.
 gg_decades <- function(axis) {
   scale <- if (axis == "x") ggplot2::scale_x_log10 else ggplot2::scale_y_log10
-  scale(breaks = function(ends) log_ticks(ends)$at,
-        labels = function(at) log_ticks(range(at, na.rm = TRUE))$labels)
+  scale(breaks = function(ends) log_ticks(ends)$at, labels = log_labels)
 }
 
 # Names from best to worst, downwards.

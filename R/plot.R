@@ -203,16 +203,22 @@ log_ticks <- function(ends) {
     numbers <- numbers[numbers >= ends[1L] * (1 - 1e-9) & numbers <= ends[2L] * (1 + 1e-9)]
     if (length(numbers) < 2L) numbers <- pretty(ends, 3L)
     numbers <- numbers[numbers > 0]
-    labels <- format(numbers, trim = TRUE, digits = 3, drop0trailing = TRUE)
-    return(list(at = numbers, labels = labels))
+    return(list(at = numbers, labels = log_labels(numbers)))
   }
-  decades <- seq(from, to, by = max(1, ceiling((to - from) / 6)))
-  plain <- all(abs(decades) <= 3)
-  list(at = 10^decades, labels = if (plain) {
-    format(10^decades, trim = TRUE, scientific = FALSE, drop0trailing = TRUE)
-  } else {
-    parse(text = paste0("10^", decades))
-  })
+  at <- 10^seq(from, to, by = max(1, ceiling((to - from) / 6)))
+  list(at = at, labels = log_labels(at))
+}
+
+# Plain numbers, powers of ten where decades are far from 1. An NA, a tick outside, has a label too.
+log_labels <- function(at) {
+  decades <- round(log10(at))
+  if (any(abs(log10(at) - decades) > 1e-9, na.rm = TRUE)) {
+    return(format(at, trim = TRUE, digits = 3, drop0trailing = TRUE))
+  }
+  if (all(abs(decades) <= 3, na.rm = TRUE)) {
+    return(format(at, trim = TRUE, scientific = FALSE, drop0trailing = TRUE))
+  }
+  parse(text = paste0("10^", decades))
 }
 
 log_axis <- function(side, ends = 10^graphics::par("usr")[if (side == 1) 1:2 else 3:4]) {

@@ -257,6 +257,12 @@ test_that("ticks of logarithmic axes are whole decades, within a decade plain nu
   expect_equal(at(2 + 1e-8, 20 - 1e-7), c(5, 10))
 })
 
+test_that("every tick of a logarithmic axis has its label, those outside too", {
+  expect_identical(log_labels(c(NA, 0.1, 10)), c("NA", "0.1", "10"))
+  expect_identical(log_labels(c(2, 50)), c("2", "50"))
+  expect_identical(as.character(log_labels(10^c(-6, NA, -4))), c("10^-6", "10^NA", "10^-4"))
+})
+
 test_that("a legend beside points that are all equal has room of its own", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
