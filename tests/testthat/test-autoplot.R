@@ -49,6 +49,7 @@ test_that("every class and type has its picture", {
   )
   for (plot in plots) expect_gt(nrow(drawn(plot)), 0)
   confusion <- drawn(plots[[1]], 2)
+  confusion$label <- as.numeric(confusion$label)
   expect_equal(sum(confusion$label), 150)
   # the whole of a class is full colour, none of it white
   tiles <- drawn(plots[[1]], 1)
@@ -141,4 +142,109 @@ test_that("axes of a boundary may have units of their own, and one class fills t
   tiles <- drawn(plot)
   expect_identical(nrow(tiles), 16L)
   expect_identical(unique(tiles$fill), unname(tint(class_colours(3), 0.25)[1]))
+})
+
+test_that("titles and labels are those of plot()", {
+  skip_if_not_installed("ggplot2")
+  auto <- ggplot2::autoplot
+  said <- function(plot) {
+    gsub("\n", " ", unlist(plot$labels[c("title", "x", "y")], use.names = FALSE), fixed = TRUE)
+  }
+  takes <- kernel_takes(Species ~ ., iris)
+  rank <- kernel_rank(Species ~ ., iris, resample = 4, n = 2)
+  fused <- kernel_fusion(mpg ~ ., mtcars)
+  pca <- kernel_pca(iris[1:4], ncomp = 3)
+  lm <- kernel_lm(mpg ~ wt + hp, mtcars)
+  lda <- kernel_lda(Species ~ ., iris)
+  basis <- kernel_basis(iris[1:4], size = 6)
+  pairs <- list(
+    list(said(auto(takes, "scores")), plot_words(plot(takes, "scores"))),
+    list(said(auto(takes))[1:2], plot_words(plot(takes))),
+    list(said(auto(rank))[1:2], plot_words(plot(rank))),
+    list(said(auto(rank, "score"))[1:2], plot_words(plot(rank, "score"))),
+    list(said(auto(rank, "path")), plot_words(plot(rank, "path"))),
+    list(said(auto(fused)), plot_words(plot(fused))),
+    list(said(auto(fused, "weights"))[1:2], plot_words(plot(fused, "weights"))),
+    list(said(auto(pca, components = 3:2)), plot_words(plot(pca, components = 3:2))),
+    list(said(auto(pca, "variance")), plot_words(plot(pca, type = "variance"))),
+    list(said(auto(lm, "loo")), plot_words(plot(lm, "loo"))),
+    list(said(auto(lda)), plot_words(plot(lda))),
+    list(said(auto(basis))[1:2], plot_words(plot(basis))),
+    list(said(auto(basis, "trace")), plot_words(plot(basis, log = "y")))
+  )
+  for (pair in pairs) expect_words(pair[[1]], pair[[2]])
+  # other directions have an error of their own
+  expect_match(said(auto(takes, "scores", components = 3:4))[1],
+    sprintf("Directions %d and %d: ", takes$directions[3], takes$directions[4]))
+})
+
+test_that("the best is marked, and what chance gives", {
+  skip_if_not_installed("ggplot2")
+  auto <- ggplot2::autoplot
+  layers <- function(plot, geom) {
+    which(vapply(plot$layers, function(l) inherits(l$geom, geom), NA))
+  }
+  lm <- kernel_lm(mpg ~ ., mtcars)
+  mark <- drawn(auto(lm, "loo"), 3)
+  expect_equal(c(mark$x, mark$y), c(length(lm$basis$index), chosen_loo(lm)$loss))
+  tuned <- kernel_tune(Species ~ ., iris, folds = 2,
+    grid = list(size = c(4, 8), kernel = list(rbf_kernel(1), linear_kernel(), laplace_kernel(1))))
+  plot <- auto(tuned)
+  ring <- drawn(plot, 4)
+  expect_identical(nrow(ring), 1L)
+  expect_equal(ring$y, tuned$best$error)
+  expect_equal(ring$x, tuned$best$size, tolerance = 0.02)
+  # kernels keep the order and colours of plot()
+  lines <- drawn(plot)
+  first <- tuned$results$error[tuned$results$kernel == tuned$results$kernel[1]]
+  expect_setequal(lines$y[lines$colour == palette_classes[1]], first)
+  rank <- kernel_rank(Species ~ ., iris, resample = 4, n = 2)
+  plot <- auto(rank)
+  expect_equal(sort(drawn(plot, layers(plot, "GeomVline"))$xintercept), sort(unname(rank$null)))
+  expect_equal(drawn(plot, 2)$x, sort(unname(rank$frequency), decreasing = TRUE))
+  takes <- kernel_takes(Species ~ ., iris, size = "loo")
+  plot <- auto(takes)
+  lines <- drawn(plot, layers(plot, "GeomLine"))
+  scale <- max(takes$path$gamma) / max(takes$path$error, takes$path$loo, na.rm = TRUE)
+  expect_equal(lines$y[lines$group == 1], takes$path$error * scale)
+  expect_identical(unique(lines$colour), takes_colours)
+  fused <- kernel_fusion(y ~ ., simulate_fusion(20, seed = 1), noise = 0)
+  expect_identical(length(unique(drawn(auto(fused, n = 3))$colour)), 3L)
+  expect_identical(unique(drawn(auto(fused, n = 3), 3)$colour), "grey75")
+})
+
+test_that("many classes have small counts and no zeros, long names are shortened and turned", {
+  skip_if_not_installed("ggplot2")
+  confusion <- function(level) {
+    table <- diag(seq_along(level))
+    dimnames(table) <- list(class = level, fitted = level)
+    gg_confusion(table, "all right")
+  }
+  few <- drawn(confusion(letters[1:5]), 2)
+  expect_identical(sum(few$label == "0"), 20L)
+  many <- drawn(confusion(letters), 2)
+  expect_identical(sum(many$label != ""), 26L)
+  expect_lt(many$size[1], 0.5 * few$size[1])
+  expect_identical(length(confusion(sprintf("c%d", 1:41))$layers), 1L)
+  long <- sprintf("a rather long name of class number %d", 1:4)
+  words <- plot_words(print(confusion(long)))
+  expect_identical(sum(words %in% shorten(long, 24)), 8L)
+  d <- drawing(print(confusion(long)), width = 5, height = 4)
+  names <- d$text[d$text$text %in% shorten(long, 24), ]
+  expect_identical(sort(names$angle), rep(c(0, 90), each = 4))
+  # a key takes the smaller part of the picture
+  scores <- data.frame(u = 1:40, v = sin(1:40))
+  d <- drawing(print(ggplot2::autoplot(kernel_pca(scores, ncomp = 2),
+    classes = factor(rep(long, 10)))), width = 5, height = 4)
+  expect_gt(min(text_of(d, shorten(long, 16))$start_x), 0.6 * d$page[1])
+})
+
+test_that("without a direction there are no scores to show", {
+  skip_if_not_installed("ggplot2")
+  x <- rbind(diag(4), diag(4))
+  none <- suppressWarnings(
+    kernel_takes(x, factor(rep(c("b", "a"), each = 4)), linear_kernel(), select = "kffs",
+      scale = FALSE))
+  expect_error(ggplot2::autoplot(none, "scores"), "no direction of positive weight",
+    class = "kernelect_error_argument")
 })
