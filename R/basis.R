@@ -184,7 +184,7 @@ engine_rule <- function(control, n) {
   )
 }
 
-# Evenly spaced rows that are searched for the first pick, of rows as often as they count; NULL: all.
+# Evenly spaced rows that are searched for the first pick, each as often as it counts; NULL: all.
 first_rows <- function(n, most, times) {
   if (is.null(times)) return(if (most < n) evenly_spaced(n, most))
   total <- sum(times)

@@ -309,8 +309,8 @@ named_moments <- function(sums, names) {
 }
 
 # What a weighted variance is divided by. Whole weights count rows, so it is their sum less one;
-# weights below one on average are relative, and then it is the share (m - 1) / m of their sum, m the
-# rows of positive weight. The larger of the two never vanishes.
+# weights below one on average are relative, and then it is the share (m - 1) / m of their sum, m
+# the rows of positive weight. The larger of the two never vanishes.
 weights_divisor <- function(weights) {
   total <- sum(weights)
   max(total - 1, total * (1 - 1 / sum(weights > 0)))

@@ -202,8 +202,8 @@ project_simplex <- function(v, usable = rep(TRUE, length(v))) {
 # ---- probabilities --------------------------------------------------------------------------
 
 # Softmax fitted to decisions of rows left out: the whole fit is repeated without each fold (with
-# case weight zero), as many folds as give some thousand such decisions. Folds are of copies of rows,
-# where weights count them.
+# case weight zero), as many folds as give some thousand such decisions. Folds are of copies of
+# rows, where weights count them.
 fusion_calibration <- function(set, r, response, control, fit) {
   if (response$type == "regression" || control$folds == 0L) return(NULL)
   row <- copied_rows(response$w)

@@ -33,12 +33,12 @@
 #' A smooth response of one or two columns wants more rows than `tol = 0.01` gives. So there, where
 #' `size` and `tol` are left alone (and `basis` is `"fvs"` or `"cholesky"`) and leave-one-out takes
 #' all of the basis, this goes on to a tenth of `tol`, and then to a hundredth, as long as each step
-#' lowers the loss by a fiftieth at least, to at most a third of the rows. Such a response may want a
-#' narrower kernel too: [kernel_tune()] chooses the width. `print()` says where leave-one-out still
-#' falls at the end of the basis.
+#' lowers the loss by a fiftieth at least, to at most a third of the rows. Such a response may want
+#' a narrower kernel too: [kernel_tune()] chooses the width. `print()` says where leave-one-out
+#' still falls at the end of the basis.
 #'
 #' Several responses share one basis, and size and ridge are chosen by the sum of their losses:
-#' scale responses of different units first. `summary()` and `glance()` (see [tidiers]) tell the
+#' scale responses of different units first. `summary()` and [glance()][tidiers] tell the
 #' R-squared of rows left out, 1 - `loss` / variance of `y` (of several responses: of all together).
 #'
 #' A formula lists columns: interactions (`a:b`, `a * b`) are refused, as a kernel of several
@@ -57,8 +57,8 @@
 #' misclassified, p = 0.015 uncorrected) and slower: it stays 0.01. Where one or two columns let it
 #' go on, the loss fell on four of the 52 sets (`sinc`, `spirals`, `mcycle` and `banana`, to 28, 62,
 #' 83 and 86 %) and rose on none; how far it goes was chosen among some twenty settings on the same
-#' halves. On other halves (`vignette("defaults")`) the errors fell from 0.170 to 0.078, 12.7 to 9.4 %,
-#' 0.49 to 0.40 and 11.7 to 10.6 %. Choosing the width gains a
+#' halves. On other halves (`vignette("defaults")`) the errors fell from 0.170 to 0.078, 12.7 to
+#' 9.4 %, 0.49 to 0.40 and 11.7 to 10.6 %. Choosing the width gains a
 #' little, most for numbers, at three and six times the time. It is not the default, since the
 #' kernel is the user's argument; `kernel_tune(grid = list(sigma = c("x0.35", "x0.5", "x0.7",
 #' "x1", "x1.4", "x2")))` does it.

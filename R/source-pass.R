@@ -240,7 +240,8 @@ scan_chunks <- function(rows, input, control) {
     take_rows(rows$y, if (length(all_gone)) -all_gone)
   }
   list(
-    known = known, gone = all_gone, incomplete = incomplete, gone_by_chunk = gone, sizes = sizes - lengths(gone),
+    known = known, gone = all_gone, incomplete = incomplete, gone_by_chunk = gone,
+    sizes = sizes - lengths(gone),
     y = plain_response(y), ordered = is.ordered(y),
     weights = check_case_weights(unlist(lapply(chunks, function(i) stay(weights[[i]], i))),
                                  sum(sizes) - length(all_gone), "x"),

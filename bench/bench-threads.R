@@ -1,7 +1,7 @@
-# Two threads beside one: wall clock, so on idle processors only, and in turns: ratios are of a turn,
-# for the machine is not always as fast, and their median counts. Beside them two
-# processes that do the same at once, which is what the machine gives: its second processor may be
-# less than a whole one. Processor time is kept too: threads must not cost much more of it, nor on a
+# Two threads beside one: wall clock, so on idle processors only, and in turns: ratios are of a
+# turn, for the machine is not always as fast, and their median counts. Beside them two processes
+# that do the same at once, which is what the machine gives: its second processor may be less than a
+# whole one. Processor time is kept too: threads must not cost much more of it, nor on a
 # machine that is busy with four other things (bench threads-busy).
 source(file.path("bench", "harness.R"))
 suppressMessages(library(kernelect))

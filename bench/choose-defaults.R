@@ -8,8 +8,8 @@
 # of the cross-validated loss, the mean squared error or, for classes, the Brier score of the
 # calibrated probabilities; among settings that differ by less than the standard error of the paired
 # difference of ranks the cheaper one. Beside them "grown", the default as it is: 0.01, and finer
-# where leave-one-out takes all of the basis (R/lm-grow.R), compared with 0.01 alone; how far it goes
-# was chosen in the same way. Kept in inst/results: choose-defaults.csv, a row a set and
+# where leave-one-out takes all of the basis (R/lm-grow.R), compared with 0.01 alone; how far it
+# goes was chosen in the same way. Kept in inst/results: choose-defaults.csv, a row a set and
 # setting, and choose-defaults-ranks.csv.
 
 library(kernelect)
@@ -92,7 +92,7 @@ ranks <- rbind(
 )
 print(ranks, digits = 3)
 
-# Grown beside 0.01, the width "mean": sets on which the loss is lower and higher, and the mean ratio.
+# Grown beside 0.01, the width "mean": sets on which the loss is lower and higher; the mean ratio.
 beside <- tapply(results$loss, results[c("set", "setting")], mean)
 ratio <- beside[, "tol grown, width mean"] / beside[, "tol 0.01, width mean"]
 print(signif(sort(ratio[ratio != 1]), 3))

@@ -122,7 +122,7 @@ test_that("whole weights are repeated rows on a Gram matrix, around a centre, in
   expect_identical(as.vector(a$na.action), which(weights == 0))
 })
 
-test_that("whole weights give the intervals of repeated rows where lengths differ from row to row", {
+test_that("whole weights give the intervals of repeated rows where lengths differ", {
   weights <- some_weights(32)
   rows <- repeated(weights)
   for (more in list(list(), list(center = "nearest"))) {

@@ -375,7 +375,8 @@ reference_grown <- function(x, y, method) {
   for (tol in c(1e-3, 1e-4)) {
     if (best$basis$stop != "tol" || best$size < max(best$loo$size)) break
     new <- fit_at(tol, floor(nrow(x) / 3))
-    if (min(new$loo$loss) > 0.98 * min(best$loo$loss) && max(new$loo$size) > max(best$loo$size)) break
+    longer <- max(new$loo$size) > max(best$loo$size)
+    if (longer && min(new$loo$loss) > 0.98 * min(best$loo$loss)) break
     best <- new
   }
   best
