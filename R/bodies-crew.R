@@ -90,7 +90,10 @@ new_crew <- function(job, plan, rounds = NULL, numbers = seq_len(nrow(plan))) {
   ), parent = emptyenv())
   crew$reader <- new_reader(job$source, function(bytes) clear_away(crew, bytes))
   crew$bodies <- Map(new_body, numbers, plan$first, plan$n)
-  for (body in crew$bodies) settle(crew, body)
+  for (body in crew$bodies) {
+    body$times <- job$times[body$first + seq_len(body$n)] # how often its rows count, or NULL
+    settle(crew, body)
+  }
   if (!is.null(rounds)) for (body in crew$bodies) restore_body(crew, body)
   crew
 }
@@ -173,11 +176,8 @@ read_chunk <- function(source, i) {
 }
 
 body_where <- function(crew, body) {
-  list(first = body$first, whole = crew$job$n, times = body_times(crew, body))
+  list(first = body$first, whole = crew$job$n, times = body$times)
 }
-
-# How often its rows count, or NULL.
-body_times <- function(crew, body) crew$job$times[body$first + seq_len(body$n)]
 
 # The rows of a body: kept in memory while there is room, else in a file as plain numbers, else read
 # again.
@@ -235,12 +235,11 @@ body_first <- function(crew, body, message) {
   x <- body_x(crew, body)
   which <- own_places(body, message$index)
   own <- local_rows(body, message$index[which + 1])
-  times <- body_times(crew, body)
   sums <- .Call(ffi_body_fitness, job_source(crew$job, x, message$x), body$state,
                 body_where(crew, body), message$x, crew$job$threads)
   list(
     sums = sums, which = which,
-    inverse = body$state$inverse[own] / if (is.null(times)) 1 else times[own]
+    inverse = body$state$inverse[own] / if (is.null(body$times)) 1 else body$times[own]
   )
 }
 

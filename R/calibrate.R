@@ -13,11 +13,14 @@ calibrate_softmax <- function(decisions, classes, weights = NULL, threads = 1L, 
   decisions <- decision_matrix(decisions)
   weights <- if (is.null(weights)) rep(1, nrow(decisions)) else as.double(weights)
   weights <- weights * min(1, heaviest / sum(weights))
-  known <- colSums(!is.finite(decisions)) == 0 # not that of a class without rows
+  known <- rep(TRUE, ncol(decisions))
+  all_known <- all_finite(decisions)
+  if (!all_known) known <- colSums(!is.finite(decisions)) == 0 # not that of a class without rows
   offset <- stats::setNames(rep(never, ncol(decisions)), levels(classes))
   if (!any(known)) known[] <- TRUE
-  centred <- decisions[, known, drop = FALSE]
-  centred <- replace(centred - rowMeans(centred), !is.finite(decisions[, known]), 0)
+  if (!all(known)) decisions <- decisions[, known, drop = FALSE]
+  centred <- decisions - rowMeans(decisions)
+  if (!all_known) centred <- replace(centred, !is.finite(decisions), 0)
   spread <- spread_of(centred, weights)
   labels <- match(as.integer(classes), which(known), nomatch = 0L)
   if (!(is.finite(spread) && spread > 0)) spread <- 1
@@ -55,6 +58,8 @@ leads <- function(values) {
 
 # The least value that half of the weight does not exceed.
 weighted_median <- function(v, weights) {
+  middle <- ceiling(length(v) / 2)
+  if (all(weights == weights[1L])) return(sort.int(v, partial = middle)[middle])
   at <- order(v)
   v[at[which.max(cumsum(weights[at]) >= sum(weights) / 2)]]
 }

@@ -134,7 +134,11 @@ lm_plan <- function() {
   settled <- function(train, kernel, settings, dots, share = 1, whole = FALSE) {
     parts <- training_basis(train, kernel, settings, dots, kernel_lm.default, response_matrix,
                             share)
-    parts$plain <- regress(parts$z, parts$y, 0, parts$weights, parts$threads)
+    ridge <- if (is.null(settings$ridge)) parts$args$ridge else settings$ridge
+    again <- is.null(settings$size) && is.numeric(ridge) # on the same coordinates
+    parts$plain <- (if (again) regress else regress_over)(parts$z, parts$y, 0, parts$weights,
+                                                          parts$threads)
+    if (!again) parts$z <- NULL # no longer coordinates
     parts$fits <- lm_fits(parts, settings, whole)
     parts
   }
@@ -238,7 +242,8 @@ shared_lda <- function(parts, settings) {
   scatter <- class_scatter(parts$z, parts$y, parts$weights, parts$threads)
   prior <- check_prior(parts$args$prior, scatter)
   response <- list(matrix = indicators(parts$y), classes = parts$y)
-  plain <- regress(scatter$z, response, 0, parts$weights, parts$threads)
+  plain <- regress_over(scatter$z, response, 0, parts$weights, parts$threads)
+  scatter$z <- NULL # no longer coordinates
   one <- function(size, ridge) {
     size <- min(size, ncol(plain$q))
     unit <- ridge_unit(scatter, size)
@@ -248,7 +253,7 @@ shared_lda <- function(parts, settings) {
     c(fit, list(chosen = list(size = size, ridge = fit$ridge / unit)))
   }
   list(
-    z = scatter$z, plain = plain, y = response, weights = parts$weights, threads = parts$threads,
+    basis = parts$basis, x = parts$x, plain = plain, y = response, weights = parts$weights, threads = parts$threads,
     fits = lapply(seq_len(nrow(settings)), function(i) one(settings$size[i], settings$ridge[i])),
     moved = if (!is.null(parts$args$prior)) log(prior / (scatter$counts / scatter$n)),
     decide = function(values, fit) {

@@ -30,11 +30,11 @@ shared_candidates <- function(problem, verbose, cluster) {
   )
 }
 
-# The parts of a plan: `plain`, the regression of `y` on the coordinates `z` of all rows, without
-# ridge; `fits`, of each setting `size` and `ridge` of the regression, `turned` where its factor was
-# made bidiagonal, and `chosen` where the model has other settings; where decisions are not the
-# values of the regression, `decide(values, fit)`, and `moved`, what prior probabilities add to
-# them.
+# The parts of a plan: `plain`, the regression of `y` on the coordinates in `basis` of all rows `x`,
+# without ridge; `fits`, of each setting `size` and `ridge` of the regression, `turned` where its
+# factor was made bidiagonal, and `chosen` where the model has other settings; where decisions are
+# not the values of the regression, `decide(values, fit)`, and `moved`, what prior probabilities add
+# to them.
 shared_kernel <- function(problem, kernel, share) {
   parts <- problem$plan$shared(problem, kernel, problem$grid$settings, problem$dots, share)
   values <- lapply(parts$fits, function(fit) {
@@ -67,9 +67,10 @@ fold_residuals <- function(parts, fit, folds) {
   }, left, folds)
 }
 
-# Of the rows `out`, from the regression on the others.
+# Of the rows `out`, from the regression on the others: rare, so that coordinates are worked out
+# again for it.
 refitted_residuals <- function(parts, size, ridge, out) {
-  z <- parts$z[, seq_len(size), drop = FALSE]
+  z <- basis_coordinates(parts$basis, parts$x, parts$threads)[, seq_len(size), drop = FALSE]
   y <- parts$y$matrix
   fit <- regress(z[!out, , drop = FALSE], list(matrix = y[!out, , drop = FALSE]), ridge,
                  take_rows(parts$weights, !out), parts$threads)
