@@ -338,7 +338,7 @@ validate_calibration <- function(calibration, levels) {
 #' training rows, but do not follow errors that are larger here than there: coverage is right on
 #' average. Measured on fresh rows with 95 % intervals (`bench/coverage.R`, ten sets and eight
 #' simulations with normal, skewed, heavy-tailed and heteroscedastic errors, halves and 40 or 200
-#' training rows): 93.2 to 95.3 % of the responses were covered, but for the two sets that left 23
+#' training rows): 93.1 to 95.3 % of the responses were covered, but for the two sets that left 23
 #' training rows for 5 and 15 columns, `swiss` (89.8 %) and `UScrime` (87.0 %). The way residuals
 #' are scaled was settled on these same sets. On ten others (`quakes`, `mtcars`, `stackloss`,
 #' `Cars93`, `CO2`, `rock`, three of Friedman's problems and `peak`) 92.3 to 98.6 % were covered,
