@@ -253,7 +253,8 @@ shared_lda <- function(parts, settings) {
     c(fit, list(chosen = list(size = size, ridge = fit$ridge / unit)))
   }
   list(
-    basis = parts$basis, x = parts$x, plain = plain, y = response, weights = parts$weights, threads = parts$threads,
+    basis = parts$basis, x = parts$x, plain = plain, y = response, weights = parts$weights,
+    threads = parts$threads,
     fits = lapply(seq_len(nrow(settings)), function(i) one(settings$size[i], settings$ridge[i])),
     moved = if (!is.null(parts$args$prior)) log(prior / (scatter$counts / scatter$n)),
     decide = function(values, fit) {
