@@ -172,6 +172,8 @@ test_that("new columns never take the place of others", {
 })
 
 test_that("a step is blamed under its own names, and points to steps before it", {
+  skip_if_not_installed("recipes")
+  skip_if_not_installed("rlang")
   message_of <- function(rec) {
     paste(conditionMessage(tryCatch(recipes::prep(rec), error = function(e) e$parent)))
   }
